@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All of libbawn. */
+#ifndef BAWN_BAWN_H
+#define BAWN_BAWN_H
+
+#include <bawn/error.h>
+#include <bawn/plan.h>
+#include <bawn/policy.h>
+#include <bawn/query.h>
+#include <bawn/report.h>
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this host can do, and what would be done for a policy on it. */
+#ifndef BAWN_PLAN_H
+#define BAWN_PLAN_H
+
+#include <bawn/policy.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the kernel and the installed programs really allow, found by trying. */
+struct bawn_host;
+
+/* Starts short-lived child processes that try each mechanism; safe in a program
+ * with threads. Leaves nothing behind. */
+BAWN_API int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err);
+BAWN_API void bawn_host_free(struct bawn_host *host);
+
+/* The backends, each with {available, version, reason}, and the kernel features. */
+BAWN_API int bawn_host_print(const struct bawn_host *host, enum bawn_format format, char **ret_text,
+                             struct bawn_error *err);
+
+/* What is missing here, what that costs, and the exact remedy. Returns how many
+ * findings keep the native sandbox from full strength. */
+BAWN_API int bawn_host_doctor(const struct bawn_host *host, enum bawn_format format,
+                              char **ret_text, struct bawn_error *err);
+
+/* How much of a policy the kernel would hold on this host. */
+enum bawn_enforcement { BAWN_ENFORCED_NONE, BAWN_ENFORCED_PARTIAL, BAWN_ENFORCED_FULL };
+
+/* Mounts, Landlock rules, syscall filter, network, limits and environment for one
+ * policy on one host. Making it changes nothing. */
+struct bawn_plan;
+
+BAWN_API int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host,
+                           struct bawn_plan **ret_plan, struct bawn_error *err);
+BAWN_API void bawn_plan_free(struct bawn_plan *plan);
+BAWN_API enum bawn_enforcement bawn_plan_enforcement(const struct bawn_plan *plan);
+BAWN_API int bawn_plan_print(const struct bawn_plan *plan, enum bawn_format format, char **ret_text,
+                             struct bawn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loading a policy from all its layers, and printing it again. */
+#ifndef BAWN_POLICY_H
+#define BAWN_POLICY_H
+
+#include <bawn/report.h>
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A loaded policy never changes: any number of threads may ask it questions
+ * at once. What to load is collected in a struct bawn_load first:
+ *
+ *     bawn_load_new(&load, &err);
+ *     bawn_load_path(load, "ro", "/srv/data", "my program", &err);
+ *     bawn_policy_load(load, &policy, &report, &err);
+ *     bawn_load_free(load);
+ *
+ * Functions that return int return 0, or a negative errno with *err set.
+ */
+struct bawn_load;
+struct bawn_policy;
+
+/* Starts from the calling process: its working directory, environment and user. */
+BAWN_API int bawn_load_new(struct bawn_load **ret_load, struct bawn_error *err);
+BAWN_API void bawn_load_free(struct bawn_load *load);
+
+/* Where the work happens: relative paths start here, and the project's policy is
+ * looked for here and above. Default: the working directory. */
+BAWN_API int bawn_load_workspace(struct bawn_load *load, const char *dir, struct bawn_error *err);
+
+/* Replaces the environment that HOME, XDG_* and BAWN_* are read from. */
+BAWN_API int bawn_load_environ(struct bawn_load *load, const char *const *environ,
+                               struct bawn_error *err);
+
+/* Someone can be asked (a terminal or a supervisor): decides what "reads" is by default. */
+BAWN_API void bawn_load_can_ask(struct bawn_load *load, bool can_ask);
+
+/* Skips the files of the org, user, project and local layers and the BAWN_* variables. */
+BAWN_API void bawn_load_isolated(struct bawn_load *load, bool isolated);
+
+/* Also reads Claude Code's settings.json files, each in the layer it belongs to. */
+BAWN_API void bawn_load_claude(struct bawn_load *load, bool claude);
+
+/* The built-in profile to start from ("default"), and presets to add. */
+BAWN_API int bawn_load_profile(struct bawn_load *load, const char *name, struct bawn_error *err);
+BAWN_API int bawn_load_preset(struct bawn_load *load, const char *name, struct bawn_error *err);
+
+/*
+ * A policy file named by the user. The format is "bawn", "claude", "srt",
+ * "sandboxes", or NULL to tell it from the content. bawn_load_text takes the
+ * bytes themselves; name stands for the file in complaints.
+ */
+BAWN_API int bawn_load_file(struct bawn_load *load, const char *path, const char *format,
+                            struct bawn_error *err);
+BAWN_API int bawn_load_text(struct bawn_load *load, const char *name, const char *text,
+                            size_t length, const char *format, struct bawn_error *err);
+
+/*
+ * One value of the last layer. key is a policy key such as "sandbox.reads";
+ * for a list the value is added. origin is what complaints call the place,
+ * e.g. the option as the user typed it.
+ */
+BAWN_API int bawn_load_set(struct bawn_load *load, const char *key, const char *value,
+                           const char *origin, struct bawn_error *err);
+
+/* One path of the last layer; mode is ro, rw, overlay, private, ask or deny. */
+BAWN_API int bawn_load_path(struct bawn_load *load, const char *mode, const char *path,
+                            const char *origin, struct bawn_error *err);
+
+/*
+ * Reads every layer and returns the policy they make together. ret_report may
+ * be NULL; it is set on failure too, and then holds every complaint, while
+ * *err holds the first error.
+ */
+BAWN_API int bawn_policy_load(struct bawn_load *load, struct bawn_policy **ret_policy,
+                              struct bawn_report **ret_report, struct bawn_error *err);
+BAWN_API void bawn_policy_free(struct bawn_policy *policy);
+
+/* Rules that have no effect, or that other rules hide. Free with bawn_report_free. */
+BAWN_API int bawn_policy_lint(const struct bawn_policy *policy, struct bawn_report **ret_report,
+                              struct bawn_error *err);
+
+/* The effective policy, every value with its origin. with_builtin also lists the
+ * entries of the built-in secret and protected lists. Free with free(). */
+BAWN_API int bawn_policy_show(const struct bawn_policy *policy, bool with_builtin,
+                              enum bawn_format format, char **ret_text, struct bawn_error *err);
+
+/* The policy as text of a format: "bawn", "claude" or "srt". What that format
+ * cannot say is a warning in the report. Free the text with free(). */
+BAWN_API int bawn_policy_export(const struct bawn_policy *policy, const char *format,
+                                char **ret_text, struct bawn_report **ret_report,
+                                struct bawn_error *err);
+
+/* One foreign policy file, alone, as bawn YAML; complaints as in bawn_policy_load. */
+BAWN_API int bawn_policy_import(const char *path, const char *format, char **ret_text,
+                                struct bawn_report **ret_report, struct bawn_error *err);
+
+/*
+ * Records that the user approves a project policy file as it is now, by the
+ * hash of its content: it may then widen, not only narrow. Returns the path
+ * of the record in *ret_store (may be NULL; free with free()).
+ */
+BAWN_API int bawn_policy_approve(const struct bawn_load *load, const char *path, char **ret_store,
+                                 struct bawn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions to a loaded policy. */
+#ifndef BAWN_QUERY_H
+#define BAWN_QUERY_H
+
+#include <bawn/policy.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum bawn_verdict { BAWN_ALLOW, BAWN_ASK, BAWN_DENY };
+
+enum bawn_operation { BAWN_READ, BAWN_WRITE, BAWN_EXEC, BAWN_CONNECT };
+
+/* Why a question was answered as it was. */
+struct bawn_decision;
+
+/*
+ * May the contained program do it? Returns a verdict, or a negative errno when
+ * the question itself makes no sense (an empty path, a bad port): never take
+ * that for a yes. ret_decision may be NULL.
+ *
+ * Paths are resolved as the kernel would inside the sandbox: symbolic links
+ * are followed where the program could follow them, "." and ".." are taken
+ * out, the file itself need not exist. A relative path starts in the
+ * workspace. A path that cannot be resolved (a loop, ".." behind something
+ * that does not exist) is denied.
+ */
+BAWN_API int bawn_can_read(const struct bawn_policy *policy, const char *path,
+                           struct bawn_decision **ret_decision, struct bawn_error *err);
+BAWN_API int bawn_can_write(const struct bawn_policy *policy, const char *path,
+                            struct bawn_decision **ret_decision, struct bawn_error *err);
+BAWN_API int bawn_can_exec(const struct bawn_policy *policy, const char *path,
+                           struct bawn_decision **ret_decision, struct bawn_error *err);
+
+/* target is NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH. Nothing is looked up. */
+BAWN_API int bawn_can_connect(const struct bawn_policy *policy, const char *target,
+                              struct bawn_decision **ret_decision, struct bawn_error *err);
+
+/* One of the four above, by operation. */
+BAWN_API int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation,
+                         const char *what, struct bawn_decision **ret_decision,
+                         struct bawn_error *err);
+
+/* The path that the questions above would judge. Free with free(). */
+BAWN_API int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,
+                          struct bawn_error *err);
+
+/* Rules the application applies itself, after resolving: the suffixes a tree
+ * may hold, and how large a file may be. They return a verdict too. */
+BAWN_API int bawn_check_suffix(const struct bawn_policy *policy, const char *path,
+                               struct bawn_decision **ret_decision, struct bawn_error *err);
+BAWN_API int bawn_check_size(const struct bawn_policy *policy, const char *path,
+                             uint64_t size_bytes, struct bawn_decision **ret_decision,
+                             struct bawn_error *err);
+
+/* The strings below belong to the decision. */
+BAWN_API void bawn_decision_free(struct bawn_decision *decision);
+BAWN_API enum bawn_verdict bawn_decision_verdict(const struct bawn_decision *decision);
+/* A stable word: "read.outside", "write.read_only", "network.disabled", ... */
+BAWN_API const char *bawn_decision_code(const struct bawn_decision *decision);
+/* What to tell the program or the model that asked; "" when allowed. */
+BAWN_API const char *bawn_decision_text(const struct bawn_decision *decision);
+/* The rule that won, as the policy states it, and where; "" and 0 for a default. */
+BAWN_API const char *bawn_decision_rule(const struct bawn_decision *decision);
+BAWN_API const char *bawn_decision_file(const struct bawn_decision *decision);
+BAWN_API unsigned bawn_decision_line(const struct bawn_decision *decision);
+BAWN_API unsigned bawn_decision_column(const struct bawn_decision *decision);
+/* The resolved path, or the host as it was understood. */
+BAWN_API const char *bawn_decision_target(const struct bawn_decision *decision);
+
+/* The whole story: what was asked, how the path resolved, every rule that had a
+ * say, the one that won, and what would change it. Free with free(). */
+BAWN_API int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation,
+                          const char *what, enum bawn_format format, char **ret_text,
+                          struct bawn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is given back all at once: a policy and a plan live in one each. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *newest;
+};
+
+void arena_done(struct arena *arena);
+
+/* Zeroed and aligned for any type. NULL when out of memory. */
+void *arena_alloc(struct arena *arena, size_t size);
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_strndup(struct arena *arena, const char *bytes, size_t length);
+__attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *arena, const char *format,
+                                                         ...);
+
+#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Error values: text is made printable as it goes in, so that no later reader has to. */
+#include "base/error.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void error_begin(struct bawn_error *err, int errnum, const char *code)
+{
+    memset(err, 0, sizeof(*err));
+    err->errnum = errnum;
+    (void)snprintf(err->code, sizeof(err->code), "%s", code);
+}
+
+int error_errno(struct bawn_error *err, int errnum, const char *format, ...)
+{
+    char what[sizeof(err->message)];
+    char full[sizeof(err->message)];
+    char reason[128];
+    va_list args;
+
+    if (!err)
+        return -errnum;
+    error_begin(err, errnum, "system");
+    va_start(args, format);
+    (void)vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    (void)snprintf(full, sizeof(full), "%.*s: %s", (int)(sizeof(full) - sizeof(reason) - 3), what,
+                   strerror_r(errnum, reason, sizeof(reason)));
+    text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_LINES);
+    return -errnum;
+}
+
+int error_set(struct bawn_error *err, int errnum, const char *code, const char *format, ...)
+{
+    char full[sizeof(err->message)];
+    va_list args;
+
+    if (!err)
+        return -errnum;
+    error_begin(err, errnum, code);
+    va_start(args, format);
+    (void)vsnprintf(full, sizeof(full), format, args);
+    va_end(args);
+    text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_LINES);
+    return -errnum;
+}
+
+void error_hint(struct bawn_error *err, const char *format, ...)
+{
+    char full[sizeof(err->hint)];
+    va_list args;
+
+    if (!err)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(full, sizeof(full), format, args);
+    va_end(args);
+    text_escape(err->hint, sizeof(err->hint), full, strlen(full), TEXT_LINES);
+}
+
+int error_memory(struct bawn_error *err)
+{
+    return error_errno(err, ENOMEM, "allocate");
+}

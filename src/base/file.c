@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_t *ret_length,
+              struct bawn_error *err)
+{
+    autoclose int fd = -EBADF;
+    autofree char *data = NULL;
+    size_t used = 0;
+    struct stat st;
+
+    /* O_NONBLOCK: opening a FIFO that nobody writes to must not hang. */
+    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return error_errno(err, errno, "open %s", path);
+    if (fstat(fd, &st) < 0)
+        return error_errno(err, errno, "stat %s", path);
+    if (!S_ISREG(st.st_mode))
+        return error_set(err, EINVAL, "file.not_regular", "read %s: not a regular file", path);
+    if (st.st_size < 0 || (size_t)st.st_size > limit)
+        return error_set(err, EFBIG, "file.too_large", "read %s: larger than %zu bytes", path,
+                         limit);
+    /* One byte more than it had: a file that grows meanwhile is noticed. */
+    data = malloc((size_t)st.st_size + 2);
+    if (!data)
+        return error_memory(err);
+    while (used <= (size_t)st.st_size) {
+        ssize_t got = read(fd, data + used, (size_t)st.st_size + 1 - used);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_errno(err, errno, "read %s", path);
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    if (used > (size_t)st.st_size)
+        return error_set(err, EAGAIN, "file.changed", "read %s: it grew while it was read", path);
+    data[used] = '\0';
+    *ret_data = take_ptr(&data);
+    *ret_length = used;
+    return 0;
+}
+
+static int write_all(int fd, const char *data, size_t length)
+{
+    while (length > 0) {
+        ssize_t put = write(fd, data, length);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return -errno;
+        data += put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+int file_write(const char *path, const char *data, size_t length, struct bawn_error *err)
+{
+    autostrbuf struct strbuf temporary = {0};
+    autoclose int fd = -EBADF;
+    int r;
+
+    strbuf_addf(&temporary, "%s.XXXXXX", path);
+    if (temporary.failed)
+        return error_memory(err);
+    fd = mkostemp(temporary.text, O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, errno, "create %s", temporary.text);
+    r = write_all(fd, data, length);
+    if (r == 0 && fsync(fd) < 0)
+        r = -errno;
+    if (r == 0 && rename(temporary.text, path) < 0)
+        r = -errno;
+    if (r < 0) {
+        (void)unlink(temporary.text);
+        return error_errno(err, -r, "write %s", path);
+    }
+    return 0;
+}
+
+int file_make_dirs(const char *path, struct bawn_error *err)
+{
+    autofree char *copy = strdup(path);
+
+    if (!copy)
+        return error_memory(err);
+    for (char *slash = copy + 1;; slash++) {
+        char end = *slash;
+
+        if (end != '/' && end != '\0')
+            continue;
+        *slash = '\0';
+        if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+            return error_errno(err, errno, "create directory %s", copy);
+        if (end == '\0')
+            return 0;
+        *slash = '/';
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole small files. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <bawn/error.h>
+#include <stddef.h>
+
+/*
+ * Reads a regular file of at most limit bytes; *ret_data ends with a NUL that
+ * is not counted. A FIFO or device is refused without waiting for it.
+ * -ENOENT is returned quietly enough for callers that expect it.
+ */
+int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_t *ret_length,
+              struct bawn_error *err);
+
+/* Replaces the file whole, or leaves the old one: a temporary file beside it, then a rename. */
+int file_write(const char *path, const char *data, size_t length, struct bawn_error *err);
+
+/* Creates a directory (0700) and those above it that are missing. */
+int file_make_dirs(const char *path, struct bawn_error *err);
+
+#endif

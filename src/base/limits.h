@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The largest input of each kind: past these bawn refuses instead of growing. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+enum {
+    LIMIT_PATH_BYTES = 4096,              /* as the kernel's PATH_MAX, with the final NUL */
+    LIMIT_PATH_COMPONENTS = 2048,         /* no more fit into PATH_MAX */
+    LIMIT_SYMLINKS = 40,                  /* as the kernel's MAXSYMLINKS */
+    LIMIT_CONFIG_BYTES = 8 * 1024 * 1024, /* one policy file */
+    LIMIT_CONFIG_NODES = 400000,          /* values in one policy file */
+    LIMIT_CONFIG_DEPTH = 32,              /* nesting of one policy file */
+    LIMIT_COMPLAINTS = 100,               /* then "and more" */
+    LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
+    LIMIT_HOST_BYTES = 254,               /* a DNS name */
+};
+
+#endif

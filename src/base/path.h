@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths as text: no file is looked at. */
+#ifndef BASE_PATH_H
+#define BASE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The next component of *cursor, which moves behind it; empty ones and "." are passed over.
+ * Returns NULL at the end. */
+const char *path_next(const char **cursor, size_t *ret_length);
+
+/* Whether any component is "..". */
+bool path_has_dotdot(const char *path);
+
+/*
+ * Absolute, without empty components, "." and a final slash. ".." takes its
+ * parent away: only right where no symbolic link can be in between. base is
+ * put before a relative path. NULL with errno ENAMETOOLONG or ENOMEM.
+ */
+char *path_normalize(const char *base, const char *path);
+
+/* Whether path is dir or lies below it; both normalized. */
+bool path_is_below(const char *path, const char *dir);
+
+/* How many components. */
+size_t path_depth(const char *path);
+
+#endif
