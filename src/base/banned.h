@@ -10,6 +10,6 @@
 
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf gets strtok
 #pragma GCC poison atoi atol atoll system popen mktemp tmpnam tempnam
-#pragma GCC poison asctime ctime gmtime localtime alloca
+#pragma GCC poison asctime ctime gmtime localtime
 
 #endif

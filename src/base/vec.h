@@ -36,7 +36,7 @@ static inline bool vec_reserve(void **items, size_t count, size_t *size, size_t 
          : false)
 
 #define vec_each(vec, item)                                                                        \
-    for (__typeof__((vec)->items) item = (vec)->items;                                             \
+    for (__typeof__((void)0, (vec)->items) item = (vec)->items;                                    \
          (item) && (item) < (vec)->items + (vec)->count; (item)++)
 
 #define vec_done(vec)                                                                              \

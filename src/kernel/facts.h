@@ -80,7 +80,7 @@ struct backend_fact {
 };
 
 struct host_facts {
-    char system[32]; /* uname: "Linux" */
+    char sysname[32]; /* uname: "Linux" */
     char release[96];
     char machine[32];
     unsigned uid, gid;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files behind include/bawn share. */
+#ifndef API_API_H
+#define API_API_H
+
+#include "base/vec.h"
+#include "kernel/facts.h"
+#include "plan/plan.h"
+#include "policy/model.h"
+#include "policy/resolve.h"
+
+#include <bawn/bawn.h>
+
+struct bawn_policy {
+    struct policy policy;
+    char **environ; /* the caller's, as it was at loading */
+};
+
+struct bawn_host {
+    struct host_facts facts;
+};
+
+struct bawn_plan {
+    struct plan plan;
+    struct host_facts facts; /* the plan borrows them */
+};
+
+/* One thing that was asked to be loaded after the files of the layers. */
+struct load_step {
+    enum { STEP_FILE, STEP_TEXT, STEP_SET, STEP_PATH } kind;
+    char *name;  /* path of a file, key of a value, mode of a path */
+    char *value; /* text of a document, value, path */
+    char *extra; /* format of a document, origin of a value or path; may be NULL */
+    size_t length;
+};
+
+struct bawn_load {
+    char *workspace;
+    char **environ;
+    bool can_ask;
+    bool isolated;
+    bool claude;
+    bool no_profile; /* for tests: nothing built in but, unless no_lists, the two lists */
+    bool no_lists;
+    char *profile;
+    const char *org_dir;    /* "/etc/bawn" */
+    const char *claude_dir; /* "/etc/claude-code" */
+    VEC(char *) presets;
+    VEC(struct load_step) steps;
+};
+
+/* The host's files as they are. */
+extern const struct looker host_looker;
+
+/* A variable of an environment, or NULL. */
+const char *environ_get(char *const *environ, const char *name);
+char **environ_copy(const char *const *environ);
+void environ_free(char **environ);
+
+/* What the caller's environment says of home and the user's configuration directory; both are
+ * absolute and resolved. */
+int load_home(const struct bawn_load *load, char ret_home[LIMIT_PATH_BYTES],
+              struct bawn_error *err);
+int load_config_home(const struct bawn_load *load, char ret_dir[LIMIT_PATH_BYTES],
+                     struct bawn_error *err);
+
+/* The project's directory that holds NAME, the workspace or above it; false when there is none. */
+bool load_find_project(const char *workspace, const char *home, const char *name,
+                       char ret_dir[LIMIT_PATH_BYTES]);
+
+/* SHA-256 in hex. */
+void hash_text(const char *text, size_t length, char ret_hex[65]);
+
+/* The record of approved project files. */
+int approvals_path(const struct bawn_load *load, char ret_path[LIMIT_PATH_BYTES],
+                   struct bawn_error *err);
+bool approvals_has(const char *record, const char *file, const char *sha256);
+
+/* The files that are built in: "profiles/default.yaml". NULL when there is no such file. */
+struct builtin_file {
+    const char *name;
+    const char *text;
+    size_t length;
+};
+extern const struct builtin_file builtin_files[];
+const struct builtin_file *builtin_find(const char *folder, const char *name);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The record of project files that the user approved: one "SHA256  PATH" a line, as sha256sum
+ * writes and checks them. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sha256.h>
+#include <stdio.h>
+#include <string.h>
+
+void hash_text(const char *text, size_t length, char ret_hex[65])
+{
+    (void)SHA256Data((const uint8_t *)text, length, ret_hex);
+}
+
+int approvals_path(const struct bawn_load *load, char ret_path[LIMIT_PATH_BYTES],
+                   struct bawn_error *err)
+{
+    char config[LIMIT_PATH_BYTES];
+    int r = load_config_home(load, config, err);
+
+    if (r < 0)
+        return r;
+    if (snprintf(ret_path, LIMIT_PATH_BYTES, "%s/bawn/approved", config) >= LIMIT_PATH_BYTES)
+        return error_set(err, ENAMETOOLONG, "path.too_long", "%s: path too long", config);
+    return 0;
+}
+
+bool approvals_has(const char *record, const char *file, const char *sha256)
+{
+    size_t length = strlen(file);
+
+    while (record && *record) {
+        size_t line = strcspn(record, "\n");
+
+        if (line == 64 + 2 + length && strncmp(record, sha256, 64) == 0 &&
+            strncmp(record + 66, file, length) == 0)
+            return true;
+        record += line + (record[line] == '\n');
+    }
+    return false;
+}
+
+/* The record without the lines on a file, and with the new one. */
+static char *updated_record(const char *record, const char *file, const char *sha256)
+{
+    struct strbuf out = {0};
+    size_t length = strlen(file);
+
+    while (record && *record) {
+        size_t line = strcspn(record, "\n");
+
+        if (line != 66 + length || strncmp(record + 66, file, length) != 0) {
+            strbuf_add_bytes(&out, record, line);
+            strbuf_add(&out, "\n");
+        }
+        record += line + (record[line] == '\n');
+    }
+    strbuf_addf(&out, "%s  %s\n", sha256, file);
+    return strbuf_take(&out);
+}
+
+int bawn_policy_approve(const struct bawn_load *load, const char *path, char **ret_store,
+                        struct bawn_error *err)
+{
+    autofree char *text = NULL;
+    autofree char *record = NULL;
+    autofree char *updated = NULL;
+    autofree char *file = NULL;
+    char store[LIMIT_PATH_BYTES];
+    char sha256[65];
+    size_t length;
+    size_t record_length;
+    int r;
+
+    r = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, err);
+    if (r < 0)
+        return r;
+    file = realpath(path, NULL);
+    if (!file)
+        return error_errno(err, errno, "resolve %s", path);
+    if (strchr(file, '\n'))
+        return error_set(err, EINVAL, "approve.name", "approve %s: a newline in its name", path);
+    r = approvals_path(load, store, err);
+    if (r < 0)
+        return r;
+    r = file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &record, &record_length, err);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    hash_text(text, length, sha256);
+    updated = updated_record(record, file, sha256);
+    if (!updated)
+        return error_memory(err);
+    *strrchr(store, '/') = '\0';
+    r = file_make_dirs(store, err);
+    store[strlen(store)] = '/';
+    if (r == 0)
+        r = file_write(store, updated, strlen(updated), err);
+    if (r == 0 && ret_store) {
+        *ret_store = strdup(store);
+        r = *ret_store ? 0 : error_memory(err);
+    }
+    return r;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host: its files, the caller's environment, and what the kernel grants. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/probe.h"
+#include "plan/doctor.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum look look_host(void *context, const char *path, char *target, size_t target_size)
+{
+    struct stat st;
+    ssize_t length;
+
+    (void)context;
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? LOOK_ABSENT
+                                                                            : LOOK_UNKNOWN;
+    if (S_ISDIR(st.st_mode))
+        return LOOK_DIRECTORY;
+    if (!S_ISLNK(st.st_mode))
+        return LOOK_OTHER;
+    length = readlink(path, target, target_size - 1);
+    if (length < 0)
+        return LOOK_UNKNOWN;
+    target[length] = '\0';
+    return LOOK_LINK;
+}
+
+const struct looker host_looker = {.look = look_host};
+
+const char *environ_get(char *const *environ, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (; environ && *environ; environ++)
+        if (strncmp(*environ, name, length) == 0 && (*environ)[length] == '=')
+            return *environ + length + 1;
+    return NULL;
+}
+
+void environ_free(char **environ)
+{
+    for (char **variable = environ; variable && *variable; variable++)
+        free(*variable);
+    free(environ);
+}
+
+char **environ_copy(const char *const *environ)
+{
+    size_t count = 0;
+    char **copy;
+
+    while (environ && environ[count])
+        count++;
+    copy = calloc(count + 1, sizeof(*copy));
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = strdup(environ[i]);
+        if (!copy[i]) {
+            environ_free(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err)
+{
+    struct bawn_host *host = calloc(1, sizeof(*host));
+    int r;
+
+    if (!host)
+        return error_memory(err);
+    r = probe_host(&host->facts, err);
+    if (r < 0) {
+        free(host);
+        return r;
+    }
+    *ret_host = host;
+    return 0;
+}
+
+void bawn_host_free(struct bawn_host *host)
+{
+    free(host);
+}
+
+int bawn_host_print(const struct bawn_host *host, enum bawn_format format, char **ret_text,
+                    struct bawn_error *err)
+{
+    return host_print(&host->facts, format, ret_text, err);
+}
+
+int bawn_host_doctor(const struct bawn_host *host, enum bawn_format format, char **ret_text,
+                     struct bawn_error *err)
+{
+    return doctor_print(&host->facts, format, ret_text, err);
+}
+
+int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host,
+                  struct bawn_plan **ret_plan, struct bawn_error *err)
+{
+    struct bawn_plan *plan = calloc(1, sizeof(*plan));
+    struct plan_input input = {.policy = &policy->policy,
+                               .environ = (const char *const *)policy->environ,
+                               .looker = &host_looker};
+    int r;
+
+    if (!plan)
+        return error_memory(err);
+    plan->facts = host->facts;
+    input.facts = &plan->facts;
+    r = plan_make(&input, &plan->plan, err);
+    if (r < 0) {
+        free(plan);
+        return r;
+    }
+    *ret_plan = plan;
+    return 0;
+}
+
+void bawn_plan_free(struct bawn_plan *plan)
+{
+    if (!plan)
+        return;
+    plan_done(&plan->plan);
+    free(plan);
+}
+
+enum bawn_enforcement bawn_plan_enforcement(const struct bawn_plan *plan)
+{
+    if (plan->plan.backend == BACKEND_COUNT)
+        return BAWN_ENFORCED_NONE;
+    return plan->plan.unenforced ? BAWN_ENFORCED_PARTIAL : BAWN_ENFORCED_FULL;
+}
+
+int bawn_plan_print(const struct bawn_plan *plan, enum bawn_format format, char **ret_text,
+                    struct bawn_error *err)
+{
+    return plan_print(&plan->plan, format, ret_text, err);
+}
+
+const char *bawn_version(void)
+{
+    return BAWN_VERSION;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to load: collected from the caller, and where its files are. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "config/config.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+int bawn_load_new(struct bawn_load **ret_load, struct bawn_error *err)
+{
+    struct bawn_load *load = calloc(1, sizeof(*load));
+
+    if (!load)
+        return error_memory(err);
+    load->org_dir = "/etc/bawn";
+    load->claude_dir = "/etc/claude-code";
+    load->environ = environ_copy((const char *const *)environ);
+    load->workspace = strdup(".");
+    if (!load->environ || !load->workspace) {
+        bawn_load_free(load);
+        return error_memory(err);
+    }
+    *ret_load = load;
+    return 0;
+}
+
+void bawn_load_free(struct bawn_load *load)
+{
+    if (!load)
+        return;
+    vec_each (&load->steps, step) {
+        free(step->name);
+        free(step->value);
+        free(step->extra);
+    }
+    vec_done(&load->steps);
+    vec_each (&load->presets, preset)
+        free(*preset);
+    vec_done(&load->presets);
+    environ_free(load->environ);
+    free(load->workspace);
+    free(load->profile);
+    free(load);
+}
+
+static int replace_text(char **text, const char *value, struct bawn_error *err)
+{
+    char *copy = strdup(value);
+
+    if (!copy)
+        return error_memory(err);
+    free(*text);
+    *text = copy;
+    return 0;
+}
+
+int bawn_load_workspace(struct bawn_load *load, const char *dir, struct bawn_error *err)
+{
+    return replace_text(&load->workspace, dir, err);
+}
+
+int bawn_load_environ(struct bawn_load *load, const char *const *variables, struct bawn_error *err)
+{
+    char **copy = environ_copy(variables);
+
+    if (!copy)
+        return error_memory(err);
+    environ_free(load->environ);
+    load->environ = copy;
+    return 0;
+}
+
+void bawn_load_can_ask(struct bawn_load *load, bool can_ask)
+{
+    load->can_ask = can_ask;
+}
+
+void bawn_load_isolated(struct bawn_load *load, bool isolated)
+{
+    load->isolated = isolated;
+}
+
+void bawn_load_claude(struct bawn_load *load, bool claude)
+{
+    load->claude = claude;
+}
+
+/* Complains of a built-in file that is not there, naming those that are. */
+static int find_builtin(const char *folder, const char *kind, const char *name,
+                        struct bawn_error *err)
+{
+    const char *known[32];
+    char list[512] = "";
+    size_t count = 0;
+    size_t used = 0;
+    size_t prefix = strlen(folder) + 1;
+    const char *nearest;
+
+    if (builtin_find(folder, name))
+        return 0;
+    for (const struct builtin_file *file = builtin_files; file->name; file++) {
+        char *stem;
+
+        if (strncmp(file->name, folder, prefix - 1) != 0 || file->name[prefix - 1] != '/' ||
+            used >= sizeof(list))
+            continue;
+        stem = list + used;
+        used += (size_t)snprintf(stem, sizeof(list) - used, "%.*s",
+                                 (int)(strlen(file->name) - prefix - strlen(".yaml")),
+                                 file->name + prefix) +
+                1;
+        known[count++] = stem;
+    }
+    nearest = text_nearest(name, known, count);
+    error_set(err, EINVAL, "policy.no_such_builtin", "there is no %s '%s'", kind, name);
+    if (nearest)
+        error_hint(err, "did you mean '%s'?", nearest);
+    else
+        for (size_t i = 0; i + 1 < used && used < sizeof(list); i++)
+            if (list[i] == '\0')
+                list[i] = ' ';
+    if (!nearest)
+        error_hint(err, "there are: %s", list);
+    return -EINVAL;
+}
+
+int bawn_load_profile(struct bawn_load *load, const char *name, struct bawn_error *err)
+{
+    int r = find_builtin("profiles", "profile", name, err);
+
+    return r < 0 ? r : replace_text(&load->profile, name, err);
+}
+
+int bawn_load_preset(struct bawn_load *load, const char *name, struct bawn_error *err)
+{
+    autofree char *copy = NULL;
+    int r = find_builtin("presets", "preset", name, err);
+
+    if (r < 0)
+        return r;
+    copy = strdup(name);
+    if (!copy || !vec_push(&load->presets, copy))
+        return error_memory(err);
+    copy = NULL;
+    return 0;
+}
+
+static int add_step(struct bawn_load *load, struct load_step step, struct bawn_error *err)
+{
+    if ((step.name && step.value && vec_push(&load->steps, step)))
+        return 0;
+    free(step.name);
+    free(step.value);
+    free(step.extra);
+    return error_memory(err);
+}
+
+static int check_format(const char *format, struct bawn_error *err)
+{
+    if (!format || config_format_find(format) != FORMAT_UNKNOWN)
+        return 0;
+    error_set(err, EINVAL, "config.format", "there is no format '%s'", format);
+    error_hint(err, "there are bawn, claude, srt and sandboxes");
+    return -EINVAL;
+}
+
+int bawn_load_file(struct bawn_load *load, const char *path, const char *format,
+                   struct bawn_error *err)
+{
+    int r = check_format(format, err);
+
+    return r < 0 ? r
+                 : add_step(load,
+                            (struct load_step){.kind = STEP_FILE,
+                                               .name = strdup(path),
+                                               .value = strdup(""),
+                                               .extra = format ? strdup(format) : NULL},
+                            err);
+}
+
+int bawn_load_text(struct bawn_load *load, const char *name, const char *text, size_t length,
+                   const char *format, struct bawn_error *err)
+{
+    int r = check_format(format, err);
+    char *copy;
+
+    if (r < 0)
+        return r;
+    copy = malloc(length + 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return add_step(load,
+                    (struct load_step){.kind = STEP_TEXT,
+                                       .name = strdup(name),
+                                       .value = copy,
+                                       .length = length,
+                                       .extra = format ? strdup(format) : NULL},
+                    err);
+}
+
+int bawn_load_set(struct bawn_load *load, const char *key, const char *value, const char *origin,
+                  struct bawn_error *err)
+{
+    return add_step(
+        load,
+        (struct load_step){
+            .kind = STEP_SET, .name = strdup(key), .value = strdup(value), .extra = strdup(origin)},
+        err);
+}
+
+int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, const char *origin,
+                   struct bawn_error *err)
+{
+    return add_step(load,
+                    (struct load_step){.kind = STEP_PATH,
+                                       .name = strdup(mode),
+                                       .value = strdup(path),
+                                       .extra = strdup(origin)},
+                    err);
+}
+
+/* Links taken out as far as the path exists; the rest stays as it is. */
+static int resolve_dir(const char *path, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    return resolve_path(NULL, "/", path, &host_looker, ret_path, err);
+}
+
+int load_home(const struct bawn_load *load, char ret_home[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    const char *home = environ_get(load->environ, "HOME");
+    char buffer[4096];
+    struct passwd entry;
+    struct passwd *found = NULL;
+
+    if (!home || !*home) {
+        (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
+        home = found ? found->pw_dir : NULL;
+    }
+    if (!home || *home != '/') {
+        error_set(err, EINVAL, "load.home", "HOME is not an absolute path");
+        error_hint(err, "set HOME to your home directory: secrets are looked for there");
+        return -EINVAL;
+    }
+    return resolve_dir(home, ret_home, err);
+}
+
+int load_config_home(const struct bawn_load *load, char ret_dir[LIMIT_PATH_BYTES],
+                     struct bawn_error *err)
+{
+    const char *config = environ_get(load->environ, "XDG_CONFIG_HOME");
+    char home[LIMIT_PATH_BYTES];
+    autofree char *path = NULL;
+    int r = load_home(load, home, err);
+
+    if (r < 0)
+        return r;
+    /* The XDG rules: a relative path is as good as none. */
+    path = config && *config == '/' ? strdup(config) : path_normalize(home, ".config");
+    return path ? resolve_dir(path, ret_dir, err) : error_memory(err);
+}
+
+bool load_find_project(const char *workspace, const char *home, const char *name,
+                       char ret_dir[LIMIT_PATH_BYTES])
+{
+    (void)snprintf(ret_dir, LIMIT_PATH_BYTES, "%s", workspace);
+    for (;;) {
+        char candidate[LIMIT_PATH_BYTES + 64];
+        struct stat st;
+        char *slash;
+
+        (void)snprintf(candidate, sizeof(candidate), "%s/%s", ret_dir, name);
+        if (stat(candidate, &st) == 0)
+            return true;
+        slash = strrchr(ret_dir, '/');
+        /* The home directory is where projects are, not a project. */
+        if (!slash || slash == ret_dir || strcmp(ret_dir, home) == 0)
+            return false;
+        *slash = '\0';
+    }
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions to a loaded policy: resolve, decide, and say why. Nothing here changes the policy. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "policy/decide.h"
+#include "policy/explain.h"
+#include "policy/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct bawn_decision {
+    enum bawn_verdict verdict;
+    char code[48];
+    char *text;
+    char *rule;
+    char *file;
+    unsigned line;
+    unsigned column;
+    char *target;
+};
+
+void bawn_decision_free(struct bawn_decision *decision)
+{
+    if (!decision)
+        return;
+    free(decision->text);
+    free(decision->rule);
+    free(decision->file);
+    free(decision->target);
+    free(decision);
+}
+
+enum bawn_verdict bawn_decision_verdict(const struct bawn_decision *decision)
+{
+    return decision->verdict;
+}
+
+const char *bawn_decision_code(const struct bawn_decision *decision)
+{
+    return decision->code;
+}
+
+const char *bawn_decision_text(const struct bawn_decision *decision)
+{
+    return decision->text;
+}
+
+const char *bawn_decision_rule(const struct bawn_decision *decision)
+{
+    return decision->rule;
+}
+
+const char *bawn_decision_file(const struct bawn_decision *decision)
+{
+    return decision->file;
+}
+
+unsigned bawn_decision_line(const struct bawn_decision *decision)
+{
+    return decision->line;
+}
+
+unsigned bawn_decision_column(const struct bawn_decision *decision)
+{
+    return decision->column;
+}
+
+const char *bawn_decision_target(const struct bawn_decision *decision)
+{
+    return decision->target;
+}
+
+static enum bawn_verdict verdict_of(enum access access)
+{
+    return access == ACCESS_DENY ? BAWN_DENY : access == ACCESS_ASK ? BAWN_ASK : BAWN_ALLOW;
+}
+
+/* Takes both texts; the verdict is returned either way. */
+static int give_decision(enum bawn_verdict verdict, const char *code, struct strbuf *text,
+                         struct strbuf *rule, const struct origin *origin, const char *target,
+                         struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    struct bawn_decision *decision = calloc(1, sizeof(*decision));
+
+    if (!decision)
+        return error_memory(err);
+    decision->verdict = verdict;
+    (void)snprintf(decision->code, sizeof(decision->code), "%s", code);
+    decision->text = strbuf_take(text);
+    decision->rule = strbuf_take(rule);
+    decision->file = strdup(origin && origin->file ? origin->file : "");
+    decision->target = strdup(target);
+    decision->line = origin ? origin->line : 0;
+    decision->column = origin ? origin->column : 0;
+    if (!decision->text || !decision->rule || !decision->file || !decision->target) {
+        bawn_decision_free(decision);
+        return error_memory(err);
+    }
+    *ret_decision = decision;
+    return (int)verdict;
+}
+
+static enum message_op message_op(enum bawn_operation operation)
+{
+    return operation == BAWN_WRITE  ? MESSAGE_WRITE
+           : operation == BAWN_EXEC ? MESSAGE_EXEC
+                                    : MESSAGE_READ;
+}
+
+static int resolve(const struct policy *policy, const char *path, char ret_path[LIMIT_PATH_BYTES],
+                   struct bawn_error *err)
+{
+    return resolve_path(policy, policy->workspace, path, &host_looker, ret_path, err);
+}
+
+/* A path that leads nowhere is refused, not an error: the program inside would be refused too. */
+static int decide_unresolved(const struct policy *policy, enum bawn_operation operation,
+                             const char *path, const struct bawn_error *why,
+                             struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf rule = {0};
+
+    if (why->errnum == EINVAL || why->errnum == ENOMEM) {
+        if (err)
+            *err = *why;
+        return -why->errnum;
+    }
+    if (!ret_decision)
+        return BAWN_DENY;
+    message_unresolved(policy, message_op(operation), path, why->message, &text);
+    strbuf_addf(&rule, "unresolved %s", why->code);
+    return give_decision(BAWN_DENY, why->code, &text, &rule, NULL, path, ret_decision, err);
+}
+
+static int decide_file(const struct policy *policy, enum bawn_operation operation, const char *path,
+                       struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    enum message_op op = message_op(operation);
+    struct path_decision decisions[PATH_OP_COUNT];
+    const struct path_decision *decision =
+        &decisions[operation == BAWN_WRITE ? PATH_WRITE : PATH_READ];
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf rule = {0};
+    char resolved[LIMIT_PATH_BYTES];
+    struct bawn_error why;
+    const char *code;
+
+    if (resolve(policy, path, resolved, &why) < 0)
+        return decide_unresolved(policy, operation, path, &why, ret_decision, err);
+    if (decide_path(policy, resolved, decisions) < 0)
+        return error_memory(err);
+    if (!ret_decision)
+        return (int)verdict_of(decision->access);
+    code =
+        message_path(policy, op, path, decision, decisions[PATH_READ].access < ACCESS_ASK, &text);
+    message_label(decision, &rule);
+    return give_decision(verdict_of(decision->access), code, &text, &rule,
+                         decision->rule ? &decision->rule->origin : NULL, resolved, ret_decision,
+                         err);
+}
+
+/* A socket file needs a listing, or a tree where the program may write: there it could have made
+ * the socket itself, and the kernel asks for write permission to connect. */
+static int decide_socket(const struct policy *policy, const char *path,
+                         struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf rule = {0};
+    char resolved[LIMIT_PATH_BYTES];
+    const struct item *item;
+    struct bawn_error why;
+
+    if (resolve_path(NULL, policy->workspace, path, &host_looker, resolved, &why) < 0)
+        return decide_unresolved(policy, BAWN_WRITE, path, &why, ret_decision, err);
+    item = decide_unix_socket(policy, resolved);
+    if (!item)
+        return decide_file(policy, BAWN_WRITE, path, ret_decision, err);
+    if (!ret_decision)
+        return BAWN_ALLOW;
+    strbuf_add(&rule, "unix_sockets ");
+    strbuf_add_escaped(&rule, item->value);
+    return give_decision(BAWN_ALLOW, "network.allowed", &text, &rule, &item->origin, resolved,
+                         ret_decision, err);
+}
+
+int bawn_can_connect(const struct bawn_policy *policy, const char *target,
+                     struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf rule = {0};
+    struct net_decision decision;
+    const struct origin *origin;
+    struct host host;
+    const char *wrong;
+    const char *code;
+
+    if (ret_decision)
+        *ret_decision = NULL;
+    if (strncmp(target, "unix:", 5) == 0)
+        return decide_socket(&policy->policy, target + 5, ret_decision, err);
+    wrong = host_parse_target(target, &host);
+    if (wrong)
+        return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", target, wrong);
+    decide_net(&policy->policy, &host, &decision);
+    if (!ret_decision)
+        return (int)verdict_of(decision.access);
+    code = message_net(&policy->policy, target, &decision, &text);
+    message_net_label(&policy->policy, &decision, &rule);
+    origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
+    return give_decision(verdict_of(decision.access), code, &text, &rule, origin, host.name,
+                         ret_decision, err);
+}
+
+int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation, const char *what,
+                struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    if (ret_decision)
+        *ret_decision = NULL;
+    if (operation == BAWN_CONNECT)
+        return bawn_can_connect(policy, what, ret_decision, err);
+    return decide_file(&policy->policy, operation, what, ret_decision, err);
+}
+
+int bawn_can_read(const struct bawn_policy *policy, const char *path,
+                  struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    return bawn_decide(policy, BAWN_READ, path, ret_decision, err);
+}
+
+int bawn_can_write(const struct bawn_policy *policy, const char *path,
+                   struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    return bawn_decide(policy, BAWN_WRITE, path, ret_decision, err);
+}
+
+int bawn_can_exec(const struct bawn_policy *policy, const char *path,
+                  struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    return bawn_decide(policy, BAWN_EXEC, path, ret_decision, err);
+}
+
+int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,
+                 struct bawn_error *err)
+{
+    char resolved[LIMIT_PATH_BYTES];
+    int r = resolve(&policy->policy, path, resolved, err);
+
+    if (r < 0)
+        return r;
+    *ret_path = strdup(resolved);
+    return *ret_path ? 0 : error_memory(err);
+}
+
+/* The rule that limits a path; *ret_error is a verdict to give at once, or negative. */
+static const struct path_rule *limits_of(const struct policy *policy, const char *path,
+                                         char resolved[LIMIT_PATH_BYTES], int *ret_result,
+                                         struct bawn_decision **ret_decision,
+                                         struct bawn_error *err)
+{
+    const struct path_rule *rule;
+    struct bawn_error why;
+
+    if (ret_decision)
+        *ret_decision = NULL;
+    if (resolve(policy, path, resolved, &why) < 0) {
+        *ret_result = decide_unresolved(policy, BAWN_READ, path, &why, ret_decision, err);
+        return NULL;
+    }
+    rule = decide_limits(policy, resolved, ret_result);
+    if (*ret_result < 0)
+        error_memory(err);
+    return rule;
+}
+
+static bool has_suffix(const char *path, const char *const *suffixes)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+
+    for (; *suffixes; suffixes++) {
+        size_t size = strlen(*suffixes);
+
+        if (length >= size && strcmp(name + length - size, *suffixes) == 0)
+            return true;
+    }
+    return false;
+}
+
+int bawn_check_suffix(const struct bawn_policy *policy, const char *path,
+                      struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf label = {0};
+    char resolved[LIMIT_PATH_BYTES];
+    const char *code = "suffix.allowed";
+    int result = 0;
+    const struct path_rule *rule =
+        limits_of(&policy->policy, path, resolved, &result, ret_decision, err);
+
+    if (result != 0)
+        return result;
+    if (rule && rule->suffixes && !has_suffix(resolved, rule->suffixes)) {
+        result = BAWN_DENY;
+        code = message_suffix(path, rule->suffixes, &text);
+    }
+    if (!ret_decision)
+        return result;
+    if (rule)
+        message_rule_label(rule, &label);
+    return give_decision((enum bawn_verdict)result, code, &text, &label,
+                         rule ? &rule->origin : NULL, resolved, ret_decision, err);
+}
+
+int bawn_check_size(const struct bawn_policy *policy, const char *path, uint64_t size_bytes,
+                    struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf label = {0};
+    char resolved[LIMIT_PATH_BYTES];
+    const char *code = "size.allowed";
+    int result = 0;
+    const struct path_rule *rule =
+        limits_of(&policy->policy, path, resolved, &result, ret_decision, err);
+
+    if (result != 0)
+        return result;
+    if (rule && rule->max_file_bytes && size_bytes > rule->max_file_bytes) {
+        result = BAWN_DENY;
+        code = message_size(path, size_bytes, rule->max_file_bytes, &text);
+    }
+    if (!ret_decision)
+        return result;
+    if (rule)
+        message_rule_label(rule, &label);
+    return give_decision((enum bawn_verdict)result, code, &text, &label,
+                         rule ? &rule->origin : NULL, resolved, ret_decision, err);
+}
+
+int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation, const char *what,
+                 enum bawn_format format, char **ret_text, struct bawn_error *err)
+{
+    autostrbuf struct strbuf out = {0};
+    char resolved[LIMIT_PATH_BYTES];
+    struct path_story story = {.op = message_op(operation), .asked = what};
+    struct bawn_error why;
+    struct host host;
+    const char *wrong;
+
+    if (operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0) {
+        story.asked = what + 5;
+        story.op = MESSAGE_WRITE;
+    } else if (operation == BAWN_CONNECT) {
+        wrong = host_parse_target(what, &host);
+        if (wrong)
+            return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", what, wrong);
+        explain_net(&policy->policy, what, &host, format, &out);
+        *ret_text = strbuf_take(&out);
+        return *ret_text ? 0 : error_memory(err);
+    }
+    if (resolve(&policy->policy, story.asked, resolved, &why) == 0)
+        story.resolved = resolved;
+    else if (why.errnum == EINVAL)
+        return error_set(err, EINVAL, why.code, "%s", why.message);
+    else
+        story.unresolved = why.message;
+    if (explain_path(&policy->policy, &story, format, &out) < 0)
+        return error_memory(err);
+    *ret_text = strbuf_take(&out);
+    return *ret_text ? 0 : error_memory(err);
+}

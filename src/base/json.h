@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing JSON into a strbuf: commas, nesting and escapes are taken care of. */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/strbuf.h"
+
+#include <stdint.h>
+
+/*
+ * Values are added in order; inside an object each takes its key, inside an
+ * array and at the top key is NULL. Bytes that are not UTF-8 are shown as \xNN
+ * text, since JSON has no bytes.
+ *
+ *     json_open(&out, NULL, '{');
+ *     json_put_string(&out, "path", path);
+ *     json_open(&out, "rules", '[');
+ *     json_close(&out, ']');
+ *     json_close(&out, '}');
+ */
+void json_open(struct strbuf *out, const char *key, char bracket);
+void json_close(struct strbuf *out, char bracket);
+void json_put_string(struct strbuf *out, const char *key, const char *value); /* NULL: null */
+void json_put_uint(struct strbuf *out, const char *key, uint64_t value);
+void json_put_bool(struct strbuf *out, const char *key, bool value);
+/* A document that is JSON already. */
+void json_put_raw(struct strbuf *out, const char *key, const char *document);
+
+/* The string alone, quoted, without a comma before it. */
+void json_add_string(struct strbuf *out, const char *value);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/report.h"
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct bawn_report {
+    struct arena arena;
+    VEC(struct bawn_complaint) complaints;
+    bool has_errors;
+    bool lost; /* an allocation failed: something is missing */
+};
+
+struct bawn_report *report_new(void)
+{
+    return calloc(1, sizeof(struct bawn_report));
+}
+
+void bawn_report_free(struct bawn_report *report)
+{
+    if (!report)
+        return;
+    vec_done(&report->complaints);
+    arena_done(&report->arena);
+    free(report);
+}
+
+static char *report_format(struct bawn_report *report, const char *format, va_list args)
+{
+    autofree char *raw = NULL;
+    autofree char *shown = NULL;
+
+    if (vasprintf(&raw, format, args) < 0) {
+        raw = NULL;
+        return NULL;
+    }
+    shown = text_escape_new(raw, strlen(raw), TEXT_LINES);
+    return shown ? arena_strdup(&report->arena, shown) : NULL;
+}
+
+void report_add(struct bawn_report *report, enum bawn_severity severity, const char *code,
+                struct origin origin, const char *format, ...)
+{
+    struct bawn_complaint complaint = {
+        .severity = severity, .line = origin.line, .column = origin.column, .hint = ""};
+    va_list args;
+
+    if (!report)
+        return;
+    report->has_errors = report->has_errors || severity == BAWN_ERROR;
+    if (report->complaints.count > LIMIT_COMPLAINTS)
+        return;
+    if (report->complaints.count == LIMIT_COMPLAINTS) {
+        complaint.severity = BAWN_NOTE;
+        code = "report.more";
+        format = "and more: only the first complaints are shown";
+    }
+    complaint.code = arena_strdup(&report->arena, code);
+    complaint.file = origin.file ? arena_strdup(&report->arena, origin.file) : NULL;
+    va_start(args, format);
+    complaint.text = report_format(report, format, args);
+    va_end(args);
+    if (!complaint.code || !complaint.text || (origin.file && !complaint.file) ||
+        !vec_push(&report->complaints, complaint))
+        report->lost = true;
+}
+
+void report_hint(struct bawn_report *report, const char *format, ...)
+{
+    va_list args;
+    char *hint;
+
+    if (!report || report->complaints.count == 0)
+        return;
+    va_start(args, format);
+    hint = report_format(report, format, args);
+    va_end(args);
+    if (hint)
+        report->complaints.items[report->complaints.count - 1].hint = hint;
+}
+
+bool report_has_errors(const struct bawn_report *report)
+{
+    return report->has_errors || report->lost;
+}
+
+size_t bawn_report_count(const struct bawn_report *report)
+{
+    return report->complaints.count;
+}
+
+const struct bawn_complaint *bawn_report_get(const struct bawn_report *report, size_t index)
+{
+    return index < report->complaints.count ? &report->complaints.items[index] : NULL;
+}
+
+int report_to_error(const struct bawn_report *report, struct bawn_error *err)
+{
+    vec_each (&report->complaints, complaint) {
+        autostrbuf struct strbuf place = {0};
+
+        if (complaint->severity != BAWN_ERROR)
+            continue;
+        if (complaint->file)
+            strbuf_addf(&place, "%s", complaint->file);
+        if (complaint->line)
+            strbuf_addf(&place, ":%u:%u", complaint->line, complaint->column);
+        if (place.length)
+            strbuf_add(&place, ": ");
+        error_set(err, EINVAL, complaint->code, "%s%s", place.text ? place.text : "",
+                  complaint->text);
+        if (*complaint->hint)
+            error_hint(err, "%s", complaint->hint);
+        return -EINVAL;
+    }
+    return error_memory(err);
+}
+
+void report_append(struct bawn_report *report, struct bawn_report *other)
+{
+    if (!other)
+        return;
+    vec_each (&other->complaints, complaint) {
+        report_add(report, complaint->severity, complaint->code,
+                   (struct origin){complaint->file, complaint->line, complaint->column}, "%s",
+                   complaint->text);
+        if (*complaint->hint)
+            report_hint(report, "%s", complaint->hint);
+    }
+    report->lost = report->lost || other->lost;
+    bawn_report_free(other);
+}
+
+static const char *severity_word(enum bawn_severity severity)
+{
+    static const char *const words[] = {"note", "warning", "error"};
+
+    return words[severity];
+}
+
+static void print_text(struct strbuf *out, const struct bawn_complaint *complaint)
+{
+    if (complaint->file) {
+        strbuf_add_escaped(out, complaint->file);
+        if (complaint->line)
+            strbuf_addf(out, ":%u:%u", complaint->line, complaint->column);
+        strbuf_add(out, ": ");
+    }
+    strbuf_addf(out, "%s: %s\n", severity_word(complaint->severity), complaint->text);
+    if (*complaint->hint)
+        strbuf_addf(out, "hint: %s\n", complaint->hint);
+}
+
+static void print_json(struct strbuf *out, const struct bawn_complaint *complaint)
+{
+    json_open(out, NULL, '{');
+    json_put_string(out, "severity", severity_word(complaint->severity));
+    json_put_string(out, "code", complaint->code);
+    json_put_string(out, "file", complaint->file);
+    json_put_uint(out, "line", complaint->line);
+    json_put_uint(out, "column", complaint->column);
+    json_put_string(out, "text", complaint->text);
+    json_put_string(out, "hint", complaint->hint);
+    json_close(out, '}');
+}
+
+char *bawn_report_print(const struct bawn_report *report, enum bawn_format format)
+{
+    struct strbuf out = {0};
+
+    if (format == BAWN_FORMAT_JSON)
+        json_open(&out, NULL, '[');
+    vec_each (&report->complaints, complaint) {
+        if (format == BAWN_FORMAT_JSON)
+            print_json(&out, complaint);
+        else
+            print_text(&out, complaint);
+    }
+    if (format == BAWN_FORMAT_JSON)
+        strbuf_add(&out, "]\n");
+    return strbuf_take(&out);
+}

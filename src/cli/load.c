@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the options that select a policy to the policy. */
+#include "cli/load.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const profiles[] = {"default", "strict", "static", "untrusted", NULL};
+static const char *const presets[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
+static const char *const reads[] = {"strict", "static", "dynamic", NULL};
+static const char *const networks[] = {"none", "proxy", "isolated", "host", NULL};
+static const char *const limits[] = {"default", "strict", "none", NULL};
+
+static const struct option rows[] = {
+    {.id = OPTION_WORKSPACE,
+     .letter = 'C',
+     .name = "workspace",
+     .value = "DIR",
+     .fill = FILL_DIRS,
+     .help = "The directory of the work. Relative paths start here, and the project's policy is "
+             "looked for here and above. Without it: the working directory."},
+    {.id = OPTION_POLICY,
+     .name = "policy",
+     .value = "FILE",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "Add a policy file, in any format that bawn reads."},
+    {.id = OPTION_PROFILE,
+     .name = "profile",
+     .value = "NAME",
+     .open = true,
+     .words = profiles,
+     .help = "The built-in profile to start from."},
+    {.id = OPTION_PRESET,
+     .name = "preset",
+     .value = "NAME",
+     .repeats = true,
+     .open = true,
+     .words = presets,
+     .help = "Add what a kind of project needs."},
+    {.id = OPTION_PATH,
+     .name = "ro",
+     .value = "PATH",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "The path may be read."},
+    {.id = OPTION_PATH,
+     .name = "rw",
+     .value = "PATH",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "The path may be read and written."},
+    {.id = OPTION_PATH,
+     .name = "overlay",
+     .value = "PATH",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "The path may be written, but what is written stays beside it."},
+    {.id = OPTION_PATH,
+     .name = "private",
+     .value = "PATH",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "The path is an empty place of the sandbox's own."},
+    {.id = OPTION_PATH,
+     .name = "ask",
+     .value = "PATH",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "Each use of the path is asked about."},
+    {.id = OPTION_KEY,
+     .name = "deny",
+     .value = "PATTERN",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .key = "sandbox.deny",
+     .help = "What matches the pattern can be neither read nor written."},
+    {.id = OPTION_KEY,
+     .name = "protect",
+     .value = "PATTERN",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .key = "sandbox.protect",
+     .help = "What matches the pattern cannot be written, even inside a writable path."},
+    {.id = OPTION_KEY,
+     .name = "reads",
+     .value = "MODE",
+     .words = reads,
+     .key = "sandbox.reads",
+     .help = "What may be read beyond the listed paths."},
+    {.id = OPTION_KEY,
+     .name = "net",
+     .value = "MODE",
+     .words = networks,
+     .key = "sandbox.network.mode",
+     .help = "How much of the network there is."},
+    {.id = OPTION_KEY,
+     .name = "allow-host",
+     .value = "RULE",
+     .repeats = true,
+     .key = "sandbox.network.allow",
+     .help = "Hosts that may be connected to. A rule is NAME, *.NAME, **.NAME, an address or a "
+             "range, each with :PORT if wanted."},
+    {.id = OPTION_KEY,
+     .name = "deny-host",
+     .value = "RULE",
+     .repeats = true,
+     .key = "sandbox.network.deny",
+     .help = "Hosts that may not; this wins over the other two."},
+    {.id = OPTION_KEY,
+     .name = "ask-host",
+     .value = "RULE",
+     .repeats = true,
+     .key = "sandbox.network.ask",
+     .help = "Hosts that are asked about."},
+    {.id = OPTION_KEY,
+     .name = "limits",
+     .value = "PRESET",
+     .words = limits,
+     .key = "sandbox.limits.preset",
+     .help = "How much memory, processor time and how many processes."},
+    {.id = OPTION_SET,
+     .name = "set",
+     .value = "KEY=VALUE",
+     .repeats = true,
+     .help = "Set any key of the policy; a list gets one more entry."},
+    {.id = OPTION_CLAUDE,
+     .name = "claude",
+     .help = "Also read the settings.json files of Claude Code."},
+    {.id = OPTION_ISOLATED,
+     .name = "isolated",
+     .help = "Read no policy of the organisation, the user or the project, and no BAWN_* "
+             "variable."},
+};
+const struct option_group load_options = {"Which policy", rows, sizeof(rows) / sizeof(rows[0])};
+const struct option_group load_place = {"Which policy", rows, 1};
+
+/* --set KEY=VALUE */
+static int set_pair(struct bawn_load *load, const char *pair, const char *origin,
+                    struct bawn_error *err)
+{
+    const char *equals = strchr(pair, '=');
+    autofree char *key = NULL;
+    char shown[256];
+    int result;
+
+    if (!equals || equals == pair) {
+        text_escape(shown, sizeof(shown), pair, strlen(pair), TEXT_ONE_LINE);
+        result = error_set(err, EINVAL, "usage.bad_value", "--set: '%s' is not KEY=VALUE", shown);
+        error_hint(err, "for example: --set sandbox.reads=strict");
+        return result;
+    }
+    key = strndup(pair, (size_t)(equals - pair));
+    if (!key)
+        return error_memory(err);
+    return bawn_load_set(load, key, equals + 1, origin, err);
+}
+
+static int apply(struct bawn_load *load, const struct option_given *given, struct bawn_error *err)
+{
+    const struct option *option = given->option;
+    autofree char *origin = NULL;
+
+    if (asprintf(&origin, "--%s%s%s", option->name, given->value ? " " : "",
+                 given->value ? given->value : "") < 0) {
+        origin = NULL;
+        return error_memory(err);
+    }
+    switch (option->id) {
+    case OPTION_POLICY:
+        return bawn_load_file(load, given->value, NULL, err);
+    case OPTION_PROFILE:
+        return bawn_load_profile(load, given->value, err);
+    case OPTION_PRESET:
+        return bawn_load_preset(load, given->value, err);
+    case OPTION_PATH:
+        return bawn_load_path(load, option->name, given->value, origin, err);
+    case OPTION_KEY:
+        return bawn_load_set(load, option->key, given->value, origin, err);
+    case OPTION_SET:
+        return set_pair(load, given->value, origin, err);
+    default:
+        return 0;
+    }
+}
+
+int load_collect(const struct options *options, struct bawn_load **ret_load, struct bawn_error *err)
+{
+    autoload struct bawn_load *load = NULL;
+    const char *workspace = options_value(options, OPTION_WORKSPACE);
+    int result = bawn_load_new(&load, err);
+
+    if (result < 0)
+        return result;
+    bawn_load_can_ask(load, isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+    bawn_load_isolated(load, options_has(options, OPTION_ISOLATED));
+    bawn_load_claude(load, options_has(options, OPTION_CLAUDE));
+    /* First, wherever it stood: relative paths start there. */
+    if (workspace)
+        result = bawn_load_workspace(load, workspace, err);
+    vec_each (&options->given, given) {
+        if (result == 0)
+            result = apply(load, given, err);
+    }
+    if (result < 0)
+        return result;
+    *ret_load = take_ptr(&load);
+    return 0;
+}
+
+static void add_complaint(struct strbuf *out, const struct bawn_complaint *complaint)
+{
+    static const char *const severities[] = {
+        [BAWN_NOTE] = "note", [BAWN_WARNING] = "warning", [BAWN_ERROR] = "error"};
+
+    json_open(out, NULL, '{');
+    json_put_string(out, "severity", severities[complaint->severity]);
+    json_put_string(out, "code", complaint->code);
+    json_put_string(out, "file", complaint->file);
+    json_put_uint(out, "line", complaint->line);
+    json_put_uint(out, "column", complaint->column);
+    json_put_string(out, "text", complaint->text);
+    json_put_string(out, "hint", complaint->hint);
+    json_close(out, '}');
+}
+
+void load_add_complaints(struct strbuf *out, const char *key,
+                         const struct bawn_report *const *reports, size_t count)
+{
+    const struct bawn_complaint *complaint;
+
+    json_open(out, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; reports[i] && (complaint = bawn_report_get(reports[i], k)); k++)
+            add_complaint(out, complaint);
+    }
+    json_close(out, ']');
+}
+
+static void add_report(struct output *output, const struct bawn_report *report)
+{
+    autofree char *text = bawn_report_print(report, BAWN_FORMAT_TEXT);
+
+    if (text)
+        strbuf_add(&output->notes, text);
+    else
+        output->notes.failed = true;
+}
+
+void load_note(struct output *output, const struct bawn_report *report)
+{
+    if (report && !output->quiet && bawn_report_count(report) > 0)
+        add_report(output, report);
+}
+
+int load_refuse(struct output *output, const struct bawn_report *report, const char *what,
+                int result, struct bawn_error *err)
+{
+    const struct bawn_complaint *complaint;
+    char first[sizeof(err->code)] = "";
+    size_t errors = 0;
+
+    for (size_t i = 0; report && (complaint = bawn_report_get(report, i)); i++) {
+        if (complaint->severity == BAWN_ERROR && errors++ == 0)
+            (void)snprintf(first, sizeof(first), "%s", complaint->code);
+    }
+    /* Out of memory, an unreadable file: then *err tells it better than the report. */
+    if (errors == 0) {
+        load_note(output, report);
+        return result;
+    }
+    if (output->json)
+        load_add_complaints(&output->complaints, NULL, &report, 1);
+    else
+        add_report(output, report);
+    (void)error_set(err, -result, first, "%s: not read, %zu error%s", what, errors,
+                    errors == 1 ? "" : "s");
+    return result;
+}
+
+int load_policy(const struct options *options, struct output *output,
+                struct bawn_policy **ret_policy, struct bawn_report **ret_report,
+                struct bawn_error *err)
+{
+    autoload struct bawn_load *load = NULL;
+    autoreport struct bawn_report *report = NULL;
+    int result = load_collect(options, &load, err);
+
+    if (result < 0)
+        return result;
+    result = bawn_policy_load(load, ret_policy, &report, err);
+    if (result < 0)
+        return load_refuse(output, report, "policy", result, err);
+    if (ret_report)
+        *ret_report = take_ptr(&report);
+    else
+        load_note(output, report);
+    return 0;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn: finds the verb, runs it, and writes what it said. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/help.h"
+#include "cli/verb.h"
+
+#include <bawn/bawn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 40, WIDTH_MAX = 100 };
+
+/*
+ * A standard stream that the caller closed would be taken by the next file
+ * opened, and then written to. Read-only, so that writing still fails; not
+ * O_CLOEXEC, as no standard stream is.
+ */
+static void streams_fill(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY | O_NOCTTY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static bool wants_colour(int fd)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    return isatty(fd) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static unsigned terminal_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+    uint64_t width = WIDTH_DEFAULT;
+
+    if (!columns || !text_parse_count(columns, 10000, &width)) {
+        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+            width = size.ws_col;
+    }
+    if (width < WIDTH_MIN)
+        return WIDTH_MIN;
+    return width > WIDTH_MAX ? WIDTH_MAX : (unsigned)width;
+}
+
+/* Whether --json stands anywhere: errors of the parser itself follow it too. */
+static bool asks_json(char *const *args)
+{
+    for (; *args && strcmp(*args, "--") != 0; args++) {
+        if (strcmp(*args, "--json") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int check_count(const struct verb *verb, const struct options *options,
+                       struct bawn_error *err)
+{
+    size_t count = options->words.count;
+    char shown[256];
+    int result;
+
+    if (count < verb->min_args) {
+        result = error_set(err, EINVAL, "usage.missing_argument", "%s: an argument is missing",
+                           verb->name);
+    } else if (count > verb->max_args) {
+        const char *word = options->words.items[verb->max_args];
+
+        text_escape(shown, sizeof(shown), word, strlen(word), TEXT_ONE_LINE);
+        result = error_set(err, EINVAL, "usage.extra_argument", "%s: one argument too many: '%s'",
+                           verb->name, shown);
+    } else {
+        return 0;
+    }
+    error_hint(err, "usage: bawn %s [OPTION]...%s%s", verb->name, verb->arguments[0] ? " " : "",
+               verb->arguments);
+    return result;
+}
+
+static void print_version(struct output *output)
+{
+    if (output->json) {
+        json_open(&output->text, NULL, '{');
+        json_put_string(&output->text, "version", bawn_version());
+        json_close(&output->text, '}');
+    } else {
+        strbuf_addf(&output->text, "bawn %s\n", bawn_version());
+    }
+}
+
+/* The verb that the word behind another one names. */
+static const struct verb *descend(const struct verb *verb, const char *word, struct bawn_error *err)
+{
+    if (word)
+        return verb_find(verb, word, err);
+    (void)error_set(err, EINVAL, "usage.missing_verb", "%s%sa verb is missing", verb->name,
+                    verb->name[0] ? ": " : "");
+    error_hint(err, "'bawn%s%s --help' lists the verbs", verb->name[0] ? " " : "", verb->name);
+    return NULL;
+}
+
+/* Reads the verb and its options: *ret_verb is a leaf, or one whose help is wanted. */
+static int read_command(char *const *args, const struct verb **ret_verb, struct options *options,
+                        struct bawn_error *err)
+{
+    const struct verb *verb = &verb_bawn;
+
+    for (;;) {
+        char command[64];
+        int used;
+
+        (void)snprintf(command, sizeof(command), "bawn%s%s", verb->name[0] ? " " : "", verb->name);
+        used = options_parse(options, verb->groups, args, verb->verbs != NULL, command, err);
+        if (used < 0)
+            return used;
+        args += used;
+        *ret_verb = verb;
+        if (!verb->verbs || options_has(options, OPTION_VERSION) ||
+            (options_has(options, OPTION_HELP) && !*args))
+            return 0;
+        verb = descend(verb, *args, err);
+        if (!verb)
+            return -err->errnum;
+        args++;
+    }
+}
+
+static int run_command(char *const *args, struct output *output, struct bawn_error *err)
+{
+    autooptions struct options options = {0};
+    const struct verb *verb = NULL;
+    int result = read_command(args, &verb, &options, err);
+
+    if (result < 0)
+        return result;
+    output->json = options_has(&options, OPTION_JSON);
+    output->quiet = options_has(&options, OPTION_QUIET);
+    if (options_has(&options, OPTION_VERSION)) {
+        print_version(output);
+        return STATUS_OK;
+    }
+    if (options_has(&options, OPTION_HELP)) {
+        help_print(verb, output);
+        return STATUS_OK;
+    }
+    result = check_count(verb, &options, err);
+    return result < 0 ? result : verb->run(&options, output, err);
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+/* One document; the line ends whether the text said so or not. */
+static int write_text(int fd, struct strbuf *text)
+{
+    if (text->length > 0 && text->text[text->length - 1] != '\n')
+        strbuf_add(text, "\n");
+    if (text->failed)
+        return -ENOMEM;
+    return text->length > 0 ? write_all(fd, text->text, text->length) : 0;
+}
+
+static void error_as_json(const struct bawn_error *err, struct output *output)
+{
+    struct strbuf *out = &output->text;
+
+    strbuf_done(out);
+    json_open(out, NULL, '{');
+    json_open(out, "error", '{');
+    json_put_string(out, "code", err->code);
+    json_put_string(out, "message", err->message);
+    json_put_string(out, "hint", err->hint);
+    if (output->complaints.length > 0 && !output->complaints.failed)
+        json_put_raw(out, "complaints", output->complaints.text);
+    json_close(out, '}');
+    json_close(out, '}');
+}
+
+static void error_as_text(const struct bawn_error *err, struct strbuf *out)
+{
+    bool colour = wants_colour(STDERR_FILENO);
+
+    strbuf_addf(out, colour ? "\033[1;31mbawn:\033[0m %s\n" : "bawn: %s\n", err->message);
+    if (err->hint[0])
+        strbuf_addf(out, colour ? "\033[1mhint:\033[0m %s\n" : "hint: %s\n", err->hint);
+}
+
+/* Writes all that was said; returns the status to end with. */
+static int finish(int status, struct output *output, struct bawn_error *err)
+{
+    int result;
+
+    /* Only now: what the verbs start must find the signal as the caller left it. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (status < 0 && output->json) {
+        error_as_json(err, output);
+    } else if (status < 0) {
+        strbuf_done(&output->text);
+        error_as_text(err, &output->notes);
+    }
+    (void)write_text(STDERR_FILENO, &output->notes);
+    result = write_text(STDOUT_FILENO, &output->text);
+    if (result == 0 && close(STDOUT_FILENO) < 0 && errno != EBADF)
+        result = -errno;
+    if (result < 0 && result != -EPIPE) {
+        strbuf_done(&output->notes);
+        (void)error_errno(err, -result, "write standard output");
+        error_as_text(err, &output->notes);
+        (void)write_text(STDERR_FILENO, &output->notes);
+    }
+    return status < 0 || result < 0 ? STATUS_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+    char *const *args = argc > 0 ? argv + 1 : argv;
+    struct output output = {0};
+    struct bawn_error err = {0};
+    int status;
+
+    streams_fill();
+    output.json = asks_json(args);
+    output.colour = wants_colour(STDOUT_FILENO);
+    output.width = terminal_width();
+    status = run_command(args, &output, &err);
+    if (status >= 0 && (output.text.failed || output.notes.failed))
+        status = error_memory(&err);
+    status = finish(status, &output, &err);
+    strbuf_done(&output.text);
+    strbuf_done(&output.notes);
+    strbuf_done(&output.complaints);
+    return status;
+}

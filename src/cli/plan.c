@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn plan: what would be done for a policy on this host. */
+#include "base/cleanup.h"
+#include "cli/load.h"
+
+static int run_plan(const struct options *options, struct output *output, struct bawn_error *err)
+{
+    autopolicy struct bawn_policy *policy = NULL;
+    autohost struct bawn_host *host = NULL;
+    autoplan struct bawn_plan *plan = NULL;
+    autofree char *text = NULL;
+    int result = load_policy(options, output, &policy, NULL, err);
+
+    if (result == 0)
+        result = bawn_host_probe(&host, err);
+    if (result == 0)
+        result = bawn_plan_new(policy, host, &plan, err);
+    if (result == 0)
+        result =
+            bawn_plan_print(plan, output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT, &text, err);
+    if (result < 0)
+        return result;
+    strbuf_add(&output->text, text);
+    return STATUS_OK;
+}
+
+const struct verb verb_plan = {
+    .name = "plan",
+    .arguments = "",
+    .summary = "print what would be done for the policy on this host",
+    .details = "Prints the mounts, Landlock rules, system call filter, network, limits and "
+               "environment that the policy comes to on this host and, for each rule, what "
+               "enforces it, or that nothing here can. Nothing is changed.",
+    .groups = (const struct option_group *const[]){&load_options, &verb_options, NULL},
+    .run = run_plan,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs as a tree of rows: dispatch, the help, the man page and the completions read it. */
+#ifndef CLI_VERB_H
+#define CLI_VERB_H
+
+#include "base/strbuf.h"
+#include "cli/option.h"
+
+#include <bawn/error.h>
+#include <stdbool.h>
+
+enum {
+    STATUS_OK = 0,       /* done; allowed */
+    STATUS_DENIED = 1,   /* check, why: the policy denies it */
+    STATUS_FINDINGS = 1, /* lint, doctor: something is to be mended; approve: declined */
+    STATUS_ASK = 2,      /* check, why: the policy asks */
+    STATUS_FAILED = 125, /* bad use, bad input, or a failure of bawn */
+};
+
+/* What a verb says. Verbs fill it; main alone writes to the standard streams. */
+struct output {
+    bool json;
+    bool quiet;
+    bool colour;              /* standard output is a terminal that wants it */
+    unsigned width;           /* columns that text for people is wrapped at */
+    struct strbuf text;       /* for standard output */
+    struct strbuf notes;      /* for standard error: complaints that are no failure of the verb */
+    struct strbuf complaints; /* why a policy was refused, as a JSON array; else empty */
+};
+
+enum { ARGS_ANY = 1000000 };
+
+struct verb {
+    const char *name;         /* as typed after "bawn": "check", "policy lint"; "" for bawn */
+    const char *arguments;    /* as the synopsis shows them, or "" */
+    const char *summary;      /* one line, no full stop */
+    const char *details;      /* paragraphs; "\n" ends one */
+    const char *const *words; /* what the first argument may be, ended by NULL; NULL: any */
+    enum option_fill fill;    /* what a shell offers for the other arguments */
+    unsigned min_args;
+    unsigned max_args;
+    const struct option_group *const *groups; /* ended by NULL */
+    const struct verb *const *verbs;          /* the verbs below, ended by NULL; or NULL */
+    /* Returns a status, or a negative errno. NULL when there are verbs below. */
+    int (*run)(const struct options *options, struct output *output, struct bawn_error *err);
+};
+
+/* The whole tree, and its leaves. */
+extern const struct verb verb_bawn;
+extern const struct verb verb_check;
+extern const struct verb verb_why;
+extern const struct verb verb_plan;
+extern const struct verb verb_detect;
+extern const struct verb verb_doctor;
+extern const struct verb verb_policy;
+extern const struct verb verb_policy_approve;
+extern const struct verb verb_help;
+
+/* --help, --json, --quiet: every verb has them. */
+extern const struct option_group verb_options;
+
+/* The last word of its name. */
+const char *verb_word(const struct verb *verb);
+
+/* The verb of that word below another; NULL, and *err with the nearest one, when there is none. */
+const struct verb *verb_find(const struct verb *above, const char *word, struct bawn_error *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the loaders of all formats share: complaints about types, and adding rules. */
+#ifndef CONFIG_SOURCE_H
+#define CONFIG_SOURCE_H
+
+#include "config/config.h"
+#include "config/node.h"
+
+/* Each format's loader. */
+int format_bawn_load(const struct config_source *source, const struct node *root);
+int format_sandboxes_load(const struct config_source *source, const struct node *root);
+int format_claude_load(const struct config_source *source, const struct node *root);
+int format_srt_load(const struct config_source *source, const struct node *root);
+
+/* "KEY: expected a list, found a string". */
+void source_wrong_type(const struct config_source *source, const struct node *node, const char *key,
+                       const char *expected);
+
+/* "unknown key KEY", with the nearest of the known ones. */
+void source_unknown_key(const struct config_source *source, const struct node *node,
+                        const char *key, const char *const *known, size_t count);
+
+/* The text of a scalar; complains and returns NULL when it is none. */
+const char *source_text(const struct config_source *source, const struct node *node,
+                        const char *key);
+
+/* True for a list and for nothing at all, which is an empty list; complains about others. */
+bool source_is_list(const struct config_source *source, const struct node *node, const char *key);
+
+/* Adds a rule for a pattern; rule gives kind, access and origin. */
+int source_add_pattern(const struct config_source *source, const struct path_rule *rule,
+                       const char *base, const char *text, const char *key);
+
+/* One entry of sandbox.paths: a map with root, mode and the rest. */
+int source_load_path(const struct config_source *source, const struct node *node);
+
+/* Adds a RULE_PATH for a literal path with a mode. */
+int source_add_path(const struct config_source *source, const struct path_rule *rule,
+                    const char *text, const char *key);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of attempts, and the host facts that are made of their results. */
+#include "kernel/probe.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/probe_try.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+enum {
+    ATTEMPT_LIMIT_MS = 2000, /* loading a kernel module may take a while */
+    TOTAL_LIMIT_MS = 10000,  /* for all of them, should everything hang */
+    SUBUID_IDS = 65536,      /* what a container image takes */
+    NOTHING = FEATURE_COUNT,
+};
+
+/* The inode number that the kernel gives the first user namespace, on every machine. */
+#define INITIAL_USER_NS 0xeffffffdU
+
+/* An attempt is not made when the feature it needs was not there. */
+static const struct {
+    enum feature feature;
+    int needs;
+    PROBE_WORK((*work));
+} attempts[] = {
+    {FEATURE_USER_NS, NOTHING, try_user_ns},
+    {FEATURE_MOUNT_NS, FEATURE_USER_NS, try_mount_ns},
+    {FEATURE_PIVOT_ROOT, FEATURE_MOUNT_NS, try_pivot_root},
+    {FEATURE_PID_NS, FEATURE_USER_NS, try_pid_ns},
+    {FEATURE_NET_NS, FEATURE_USER_NS, try_net_ns},
+    {FEATURE_IPC_NS, FEATURE_USER_NS, try_ipc_ns},
+    {FEATURE_UTS_NS, FEATURE_USER_NS, try_uts_ns},
+    {FEATURE_CGROUP_NS, FEATURE_USER_NS, try_cgroup_ns},
+    {FEATURE_TIME_NS, FEATURE_USER_NS, try_time_ns},
+    {FEATURE_OPEN_TREE, FEATURE_MOUNT_NS, try_open_tree},
+    {FEATURE_MOUNT_SETATTR, FEATURE_MOUNT_NS, try_mount_setattr},
+    {FEATURE_FRESH_PROC, FEATURE_MOUNT_NS, try_fresh_proc},
+    {FEATURE_DEVPTS, FEATURE_MOUNT_NS, try_devpts},
+    {FEATURE_OVERLAY, FEATURE_MOUNT_NS, try_overlay},
+    {FEATURE_IDMAP, FEATURE_MOUNT_NS, try_idmap},
+    {FEATURE_LANDLOCK, NOTHING, try_landlock},
+    {FEATURE_SECCOMP, NOTHING, try_seccomp},
+    {FEATURE_NOTIFY, FEATURE_SECCOMP, try_notify},
+    {FEATURE_NOTIFY_ADDFD, FEATURE_NOTIFY, try_notify_addfd},
+    {FEATURE_NOTIFY_KILLABLE, FEATURE_NOTIFY, try_notify_killable},
+    {FEATURE_PIDFD, NOTHING, try_pidfd},
+    {FEATURE_OPENAT2, NOTHING, try_openat2},
+    {FEATURE_CLOSE_RANGE, NOTHING, try_close_range},
+    {FEATURE_NFTABLES, FEATURE_NET_NS, try_nftables},
+    {FEATURE_TUN, NOTHING, try_tun},
+    {FEATURE_KVM, NOTHING, try_kvm},
+    {FEATURE_FUSE, NOTHING, try_fuse},
+};
+
+static void fact_set(struct feature_fact *fact, const struct probe_result *result)
+{
+    fact->available = result->errnum == 0;
+    fact->errnum = result->errnum;
+    (void)snprintf(fact->step, sizeof(fact->step), "%s", result->step);
+}
+
+static int probe_features(struct host_facts *facts)
+{
+    int64_t until = probe_clock_ms() + TOTAL_LIMIT_MS;
+    struct probe_env env = {0};
+
+    (void)snprintf(env.uid_map, sizeof(env.uid_map), "%u %u 1\n", facts->uid, facts->uid);
+    (void)snprintf(env.gid_map, sizeof(env.gid_map), "%u %u 1\n", facts->gid, facts->gid);
+    for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
+        struct probe_result result = {0};
+        int64_t left = until - probe_clock_ms();
+        int limit = left < ATTEMPT_LIMIT_MS ? (int)(left > 0 ? left : 0) : ATTEMPT_LIMIT_MS;
+        int r;
+
+        if (attempts[i].needs != NOTHING && !facts->features[attempts[i].needs].available)
+            continue;
+        r = probe_child_run(attempts[i].work, &env, limit, &result);
+        if (r < 0)
+            return r;
+        fact_set(&facts->features[attempts[i].feature], &result);
+        if (attempts[i].feature == FEATURE_LANDLOCK)
+            facts->landlock_abi = result.value;
+    }
+    return 0;
+}
+
+/* The name of a user in /etc/passwd; numeric ids are looked up as well. */
+static bool user_name(unsigned uid, char *ret_name, size_t size)
+{
+    autofree char *text = probe_read("/etc/passwd");
+    char *cursor = text;
+    char *line;
+
+    while ((line = strsep(&cursor, "\n"))) {
+        const char *name = strsep(&line, ":");
+        const char *number;
+
+        (void)strsep(&line, ":");
+        number = strsep(&line, ":");
+        if (!number || strtoul(number, NULL, 10) != uid || !*number || strlen(name) >= size)
+            continue;
+        (void)snprintf(ret_name, size, "%s", name);
+        return true;
+    }
+    return false;
+}
+
+/* Whether a file like /etc/subuid gives the user any ids: "NAME-OR-UID:FIRST:COUNT". */
+static bool has_range(const char *path, unsigned uid)
+{
+    autofree char *text = probe_read(path);
+    char *cursor = text;
+    char name[256] = "", number[16];
+    char *line;
+
+    (void)user_name(uid, name, sizeof(name));
+    (void)snprintf(number, sizeof(number), "%u", uid);
+    while ((line = strsep(&cursor, "\n"))) {
+        const char *owner = strsep(&line, ":");
+
+        (void)strsep(&line, ":");
+        if (line && strtoul(line, NULL, 10) > 0 &&
+            (strcmp(owner, number) == 0 || (*name && strcmp(owner, name) == 0)))
+            return true;
+    }
+    return false;
+}
+
+/* How many ids our own user namespace has. */
+static uint64_t count_ids(void)
+{
+    autofree char *text = probe_read("/proc/self/uid_map");
+    char *cursor = text;
+    uint64_t count = 0;
+
+    for (const char *line; (line = strsep(&cursor, "\n")) && *line;) {
+        const char *last = strrchr(line, ' ');
+
+        count += last ? strtoul(last, NULL, 10) : 0;
+    }
+    return count;
+}
+
+/* Root needs no assigned range: it may map whatever its own namespace has. */
+static void probe_subuid(struct host_facts *facts)
+{
+    struct probe_result result = {0};
+    struct stat st;
+
+    if (facts->uid != 0 || count_ids() <= SUBUID_IDS) {
+        if (!has_range("/etc/subuid", facts->uid))
+            (void)probe_fail_with(&result, ENOENT, "/etc/subuid");
+        else if (!has_range("/etc/subgid", facts->uid))
+            (void)probe_fail_with(&result, ENOENT, "/etc/subgid");
+        else if (stat("/usr/bin/newuidmap", &st) < 0)
+            (void)probe_fail(&result, "newuidmap");
+    }
+    fact_set(&facts->features[FEATURE_SUBUID], &result);
+}
+
+static bool is_in_container(void)
+{
+    static const char *const marks[] = {"/.dockerenv", "/run/.containerenv",
+                                        "/run/systemd/container", "/var/run/secrets/kubernetes.io"};
+    struct stat st;
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (stat(marks[i], &st) == 0)
+            return true;
+    return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != INITIAL_USER_NS;
+}
+
+/* Why a user namespace is refused or of no use. Only here files are read for an answer. */
+static enum userns_block find_block(const struct host_facts *facts)
+{
+    const struct feature_fact *user = &facts->features[FEATURE_USER_NS];
+    const struct feature_fact *mount = &facts->features[FEATURE_MOUNT_NS];
+    const struct feature_fact *failed = user->available ? mount : user;
+    autofree char *status = NULL;
+
+    if (failed->available)
+        return USERNS_OPEN;
+    if (!user->available && (failed->errnum == ENOSPC || failed->errnum == EUSERS))
+        return USERNS_LIMIT;
+    if (failed->errnum == EPERM || failed->errnum == EACCES) {
+        if (!user->available &&
+            probe_read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+            return USERNS_SYSCTL;
+        if (probe_read_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0)
+            return USERNS_APPARMOR;
+    }
+    status = probe_read("/proc/self/status");
+    if (status && probe_status_number(status, "Seccomp") > 0)
+        return USERNS_SECCOMP;
+    return USERNS_UNKNOWN;
+}
+
+static void probe_machine(struct host_facts *facts)
+{
+    struct utsname name;
+    cpu_set_t cpus;
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+
+    if (uname(&name) == 0) {
+        (void)snprintf(facts->sysname, sizeof(facts->sysname), "%.31s", name.sysname);
+        (void)snprintf(facts->release, sizeof(facts->release), "%.95s", name.release);
+        (void)snprintf(facts->machine, sizeof(facts->machine), "%.31s", name.machine);
+    }
+    if (pages > 0 && page_bytes > 0)
+        facts->memory_bytes = (uint64_t)pages * (uint64_t)page_bytes;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+        facts->cpus = (unsigned)CPU_COUNT(&cpus);
+    else
+        facts->cpus = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+    facts->uid = geteuid();
+    facts->gid = getegid();
+    facts->in_container = is_in_container();
+}
+
+int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err)
+{
+    int r;
+
+    memset(ret_facts, 0, sizeof(*ret_facts));
+    probe_machine(ret_facts);
+    r = probe_features(ret_facts);
+    if (r == 0)
+        r = probe_cgroup(ret_facts);
+    if (r < 0)
+        return error_errno(err, -r, "start a process that tries what this host allows");
+    probe_subuid(ret_facts);
+    ret_facts->userns_block = find_block(ret_facts);
+    return 0;
+}
+
+int probe_host(struct host_facts *ret_facts, struct bawn_error *err)
+{
+    int r = probe_kernel(ret_facts, err);
+
+    if (r == 0)
+        probe_backends(ret_facts);
+    return r;
+}

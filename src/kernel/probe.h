@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding out what this host really grants: every mechanism is tried, none is guessed. */
+#ifndef KERNEL_PROBE_H
+#define KERNEL_PROBE_H
+
+#include "kernel/facts.h"
+
+#include <bawn/error.h>
+
+/*
+ * How it works: each attempt runs in a child process of its own, which may give
+ * up rights, enter namespaces and mount things, reports {errnum, step} through a
+ * pipe, and is gone afterwards. The child calls only what is safe after a fork of
+ * a program with threads, is killed at its time limit, and sends no SIGCHLD: the
+ * handlers of the calling program see nothing of it.
+ *
+ * Fails only when no child can be started; a mechanism that is missing is a fact.
+ */
+
+/* The kernel's features, and who holds limits. No program is run. */
+int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err);
+
+/* Fills facts->backends from the features, and by trying the programs that are installed
+ * (5 s at most). Called by probe_host. */
+void probe_backends(struct host_facts *facts);
+
+/* Both. */
+int probe_host(struct host_facts *ret_facts, struct bawn_error *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Children that try one thing: started by a bare clone, read through a pipe, killed, reaped. */
+#include "kernel/probe_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REAP_LIMIT_MS = 1000, REAP_PAUSE_MS = 1 };
+
+int64_t probe_clock_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool probe_fail_with(struct probe_result *result, int errnum, const char *step)
+{
+    if (result->errnum)
+        return false;
+    result->errnum = errnum > 0 ? errnum : EIO;
+    for (size_t i = 0; i + 1 < sizeof(result->step) && step[i]; i++)
+        result->step[i] = step[i];
+    return false;
+}
+
+bool probe_fail(struct probe_result *result, const char *step)
+{
+    return probe_fail_with(result, errno, step);
+}
+
+pid_t probe_fork(void)
+{
+    /* No exit signal: a SIGCHLD handler or waitpid(-1) of the calling program must not meet our
+     * children, and SIGCHLD set to SIG_IGN must not reap them. No atfork handlers run. */
+    return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+}
+
+static _Noreturn void child_main(int result_fd, PROBE_WORK((*work)), const struct probe_env *env)
+{
+    struct probe_result result = {0};
+    ssize_t put;
+
+    /* Whoever started this may be killed: nobody would end us then. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)work(&result, env);
+    do
+        put = write(result_fd, &result, sizeof(result));
+    while (put < 0 && errno == EINTR);
+    _exit(0);
+}
+
+int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const struct probe_env *env)
+{
+    sigset_t all, before;
+    int fds[2];
+    int r = 0;
+
+    child->pid = -1;
+    child->pipe_fd = -EBADF;
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -errno;
+    /* A handler of the calling program must not run in the copy: Ctrl-C reaches both. */
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    child->pid = probe_fork();
+    if (child->pid == 0)
+        child_main(fds[1], work, env);
+    if (child->pid < 0)
+        r = -errno;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)close(fds[1]);
+    if (r < 0)
+        (void)close(fds[0]);
+    else
+        child->pipe_fd = fds[0];
+    return r;
+}
+
+/* 1: read whole; 0: the child ended without a word; -1: time is up. */
+static int result_read(int fd, int timeout_ms, struct probe_result *result)
+{
+    int64_t until = probe_clock_ms() + timeout_ms;
+
+    for (;;) {
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        int64_t left = until - probe_clock_ms();
+        ssize_t got;
+        int r = poll(&ready, 1, left > 0 ? (int)left : 0);
+
+        if (r == 0)
+            return -1;
+        if (r < 0 && errno == EINTR)
+            continue;
+        got = read(fd, result, sizeof(*result));
+        if (got < 0 && errno == EINTR)
+            continue;
+        return got == (ssize_t)sizeof(*result) ? 1 : 0;
+    }
+}
+
+/* Waits for a process that SIGKILL is on its way to. One stuck in the kernel is given up. */
+static int reap(pid_t pid)
+{
+    int64_t until = probe_clock_ms() + REAP_LIMIT_MS;
+    int status = 0;
+
+    for (;;) {
+        pid_t r = waitpid(pid, &status, __WALL | WNOHANG);
+
+        if (r == pid)
+            return status;
+        if ((r < 0 && errno != EINTR) || probe_clock_ms() > until)
+            return 0;
+        (void)poll(NULL, 0, REAP_PAUSE_MS);
+    }
+}
+
+/* The same without a limit, for a child that has done its work and is ending. */
+static int reap_ended(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, __WALL) < 0)
+        if (errno != EINTR)
+            return 0;
+    return status;
+}
+
+void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
+{
+    int r = result_read(child->pipe_fd, timeout_ms, ret_result);
+    int status;
+
+    /* It has nothing left to do but to end; not reaped yet, so the pid is still its own. */
+    if (r != 0)
+        (void)kill(child->pid, SIGKILL);
+    status = r < 0 ? reap(child->pid) : reap_ended(child->pid);
+    (void)close(child->pipe_fd);
+    if (r > 0)
+        return;
+    memset(ret_result, 0, sizeof(*ret_result));
+    if (r < 0)
+        (void)probe_fail_with(ret_result, ETIMEDOUT, "time limit");
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+        (void)probe_fail_with(ret_result, ENOSYS, "killed by a seccomp filter");
+    else
+        (void)probe_fail_with(ret_result, EIO, "the child died");
+}
+
+int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeout_ms,
+                    struct probe_result *ret_result)
+{
+    struct probe_child child;
+    int r = probe_child_start(&child, work, env);
+
+    if (r == 0)
+        probe_child_finish(&child, timeout_ms, ret_result);
+    return r;
+}

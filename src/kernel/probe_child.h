@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One attempt in a child process that is bounded in time and always reaped. */
+#ifndef KERNEL_PROBE_CHILD_H
+#define KERNEL_PROBE_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What a child found. Far below PIPE_BUF: it goes through a pipe whole. */
+struct probe_result {
+    int errnum;    /* 0: it works */
+    int value;     /* what was measured, e.g. the Landlock ABI */
+    char step[32]; /* the call that failed */
+};
+
+/* What a child needs to know, made ready beforehand: it must not format or allocate. */
+struct probe_env {
+    char uid_map[32]; /* "UID UID 1\n" */
+    char gid_map[32];
+    const char *group[2]; /* cgroup attempts: the directories to make */
+    const void *extra;    /* whatever else one attempt takes */
+};
+
+struct probe_child {
+    pid_t pid;
+    int pipe_fd; /* the result comes out here */
+};
+
+/*
+ * The attempt itself. Runs with all signals blocked and only async-signal-safe
+ * calls; the return value is for its own control flow, the result counts.
+ */
+#define PROBE_WORK(name) bool name(struct probe_result *result, const struct probe_env *env)
+
+/* Records errno and the step, unless something was recorded already. Returns false. */
+bool probe_fail(struct probe_result *result, const char *step);
+
+/* The same with the errno given. */
+bool probe_fail_with(struct probe_result *result, int errnum, const char *step);
+
+/* These are safe inside a child too: attempts use them for children of their own.
+ * start returns 0 or a negative errno; finish kills, reaps and always fills the result. */
+int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const struct probe_env *env);
+void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result);
+int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeout_ms,
+                    struct probe_result *ret_result);
+
+/* A copy of the process that sends no signal when it ends; reap it with __WALL. As fork(). */
+pid_t probe_fork(void);
+
+/* Milliseconds of a clock that never jumps. */
+int64_t probe_clock_ms(void);
+
+#endif

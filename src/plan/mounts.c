@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Path rules into a new root: what is mounted where, and who holds each rule. */
+#include "base/path.h"
+#include "plan/plan.h"
+#include "policy/build.h"
+#include "policy/decide.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * How it works: the literal paths of all rules, parents first, each with what
+ * the policy decides for it. Where that differs from what surrounds the path
+ * a step is made. Everything starts hidden, or read-only with "reads: static";
+ * so a hidden path costs nothing unless something visible surrounds it.
+ */
+enum view { VIEW_HIDDEN, VIEW_ASK, VIEW_RO, VIEW_RW, VIEW_OVERLAY, VIEW_PRIVATE };
+
+struct spot {
+    const struct path_rule *rule; /* the first rule with this path */
+    enum view view;
+    const struct path_rule *winner; /* of the decision for reads; NULL: a default */
+    const struct path_rule *write_winner;
+    bool has_step;
+};
+
+struct rooms {
+    VEC(struct spot) open; /* the spots that surround the current one */
+    enum view outside;
+};
+
+static int compare_paths(const char *a, const char *b)
+{
+    /* "/" sorts before every other byte, so that a directory comes right before what is in it. */
+    for (; *a && *a == *b; a++, b++)
+        ;
+    if (*a == *b)
+        return 0;
+    if (*a == '\0' || *b == '\0')
+        return *a ? 1 : -1;
+    if (*a == '/' || *b == '/')
+        return *a == '/' ? -1 : 1;
+    return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+static int compare_spots(const void *a, const void *b)
+{
+    const struct spot *left = a;
+    const struct spot *right = b;
+
+    return compare_paths(left->rule->path, right->rule->path);
+}
+
+static enum view view_of(const struct path_decision decisions[PATH_OP_COUNT])
+{
+    if (decisions[PATH_READ].reason == DECIDED_BY_SKELETON)
+        return VIEW_HIDDEN;
+    switch (decisions[PATH_READ].access) {
+    case ACCESS_DENY:
+        return VIEW_HIDDEN;
+    case ACCESS_ASK:
+        return VIEW_ASK;
+    case ACCESS_PRIVATE:
+        return VIEW_PRIVATE;
+    default:
+        break;
+    }
+    switch (decisions[PATH_WRITE].access) {
+    case ACCESS_ALLOW:
+        return VIEW_RW;
+    case ACCESS_OVERLAY:
+        return VIEW_OVERLAY;
+    case ACCESS_PRIVATE:
+        return VIEW_PRIVATE;
+    default:
+        return VIEW_RO;
+    }
+}
+
+static enum view surrounding(struct rooms *rooms, const char *path)
+{
+    while (rooms->open.count > 0 &&
+           !path_is_below(path, rooms->open.items[rooms->open.count - 1].rule->path))
+        rooms->open.count--;
+    return rooms->open.count ? rooms->open.items[rooms->open.count - 1].view : rooms->outside;
+}
+
+static int add_step(struct plan *plan, struct mount_step step)
+{
+    return vec_push(&plan->mounts, step) ? 0 : -ENOMEM;
+}
+
+static uint64_t tmp_size(const struct policy *policy)
+{
+    const uint64_t usual = 256ULL << 20;
+    uint64_t size = policy_number(policy, SETTING_LIMITS_TMP_SIZE);
+
+    return size ? size : usual;
+}
+
+static int add_private(struct plan *plan, const struct path_rule *rule)
+{
+    struct mount_step step = {.kind = MOUNT_TMPFS, .target = rule->path, .rule = rule};
+
+    if (strcmp(rule->path, "/proc") == 0)
+        step.kind = MOUNT_PROC;
+    else if (strcmp(rule->path, "/dev") == 0)
+        step.kind = MOUNT_DEV;
+    else
+        step.size_bytes = tmp_size(plan->policy);
+    return add_step(plan, step);
+}
+
+/* A visible tree in surroundings that show it otherwise. */
+static int add_bind(struct plan *plan, const struct path_rule *rule, enum view view)
+{
+    return add_step(plan, (struct mount_step){
+                              .kind = view == VIEW_OVERLAY ? MOUNT_OVERLAY : MOUNT_BIND,
+                              .source = rule->path,
+                              .target = rule->path,
+                              .read_only = view == VIEW_RO,
+                              .rule = rule,
+                          });
+}
+
+static int add_mask(struct plan *plan, const struct path_rule *rule, enum look look)
+{
+    return add_step(plan, (struct mount_step){
+                              .kind = look == LOOK_DIRECTORY ? MOUNT_MASK_DIR : MOUNT_MASK_FILE,
+                              .target = rule->path,
+                              .read_only = true,
+                              .rule = rule,
+                          });
+}
+
+static bool is_visible(enum view view)
+{
+    return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY;
+}
+
+/* One path: makes its step, if it needs one. */
+static int place_spot(struct plan *plan, struct spot *spot, enum view around, enum look look,
+                      const char *link_target)
+{
+    const struct path_rule *rule = spot->rule;
+
+    if (look == LOOK_LINK) {
+        /* Inside a visible tree the link is there already. */
+        if (is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN)
+            return 0;
+        spot->has_step = true;
+        return add_step(plan, (struct mount_step){.kind = MOUNT_SYMLINK,
+                                                  .source = arena_strdup(&plan->arena, link_target),
+                                                  .target = rule->path,
+                                                  .rule = rule});
+    }
+    if (spot->view == around || spot->view == VIEW_ASK)
+        return 0;
+    if (spot->view == VIEW_PRIVATE) {
+        spot->has_step = true;
+        return add_private(plan, rule);
+    }
+    if (look != LOOK_DIRECTORY && look != LOOK_OTHER)
+        return 0;
+    spot->has_step = true;
+    if (spot->view != VIEW_HIDDEN)
+        return add_bind(plan, rule, spot->view);
+    if (is_visible(around))
+        return add_mask(plan, rule, look);
+    spot->has_step = false;
+    return 0;
+}
+
+static const char *rule_words(struct plan *plan, const struct path_rule *rule)
+{
+    if (rule->kind == RULE_PATH && rule->name)
+        return arena_printf(&plan->arena, "paths.%s: %s %s", rule->name, rule_mode(rule),
+                            rule->path);
+    if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)
+        return arena_printf(&plan->arena, "%s %s",
+                            rule->kind == RULE_SECRET ? "secret" : "protected", rule->spelled);
+    return arena_printf(&plan->arena, "%s %s", rule_mode(rule), rule->path);
+}
+
+/* Who holds a literal rule, given what it meets on this host. */
+static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
+                           enum look look, const char **note)
+{
+    bool native = plan->backend == BACKEND_NATIVE;
+    unsigned wall = native ? BY_MOUNT : BY_LANDLOCK;
+    unsigned supervisor = plan_has(plan, FEATURE_NOTIFY) ? BY_SUPERVISOR : 0;
+    bool exists = look == LOOK_DIRECTORY || look == LOOK_OTHER || look == LOOK_LINK;
+
+    if (plan->backend == BACKEND_COUNT)
+        return 0;
+    if (spot->view == VIEW_ASK)
+        return supervisor;
+    if (spot->view == VIEW_OVERLAY && !(native && plan_has(plan, FEATURE_OVERLAY)))
+        return 0;
+    if (spot->view == VIEW_PRIVATE)
+        return native ? wall : 0;
+    if (spot->view == VIEW_HIDDEN && !is_visible(around))
+        return wall; /* by absence */
+    if (!exists) {
+        *note =
+            spot->view == VIEW_HIDDEN || spot->view == VIEW_RO ? "does not exist now" : "absent";
+        return is_visible(around) && around != VIEW_RO && spot->view != around ? supervisor : wall;
+    }
+    if (!native && spot->view != around && around != VIEW_HIDDEN)
+        return supervisor; /* Landlock cannot take back what a parent grants */
+    return wall;
+}
+
+static int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
+                           enum view around, enum look look)
+{
+    const char *what = rule_words(plan, rule);
+    const char *note = NULL;
+    unsigned by;
+
+    if (!what)
+        return -ENOMEM;
+    if (rule->suffixes || rule->max_file_bytes) {
+        int r = plan_enforce(plan, arena_printf(&plan->arena, "%s: suffixes and size", what),
+                             rule->origin, BY_APPLICATION, "checked by the tools, not the kernel");
+
+        if (r < 0)
+            return r;
+    }
+    by = literal_by(plan, spot, around, look, &note);
+    if (spot->winner != rule && spot->write_winner != rule)
+        note = "another rule decides here";
+    return plan_enforce(plan, what, rule->origin, by, note);
+}
+
+static int enforce_pattern(struct plan *plan, const struct path_rule *rule)
+{
+    const char *what = rule_words(plan, rule);
+    unsigned by = plan->backend != BACKEND_COUNT && plan_has(plan, FEATURE_NOTIFY)
+                      ? BY_SUPERVISOR | (plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0)
+                      : 0;
+
+    return what ? plan_enforce(plan, what, rule->origin, by,
+                               by & BY_MOUNT ? "matches at the start are masked, later ones refused"
+                                             : NULL)
+                : -ENOMEM;
+}
+
+static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret_count)
+{
+    const struct policy *policy = plan->policy;
+    struct spot *spots = calloc(policy->rules.count + 1, sizeof(*spots));
+    size_t count = 0;
+
+    if (!spots)
+        return -ENOMEM;
+    vec_each (&policy->rules, rule) {
+        if (!(*rule)->wild)
+            spots[count++].rule = *rule;
+    }
+    qsort(spots, count, sizeof(*spots), compare_spots);
+    *ret_spots = spots;
+    *ret_count = count;
+    return 0;
+}
+
+static int decide_spot(struct plan *plan, struct spot *spot)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    int r = decide_path(plan->policy, spot->rule->path, decisions);
+
+    spot->view = view_of(decisions);
+    spot->winner = decisions[PATH_READ].rule;
+    spot->write_winner = decisions[PATH_WRITE].rule;
+    return r;
+}
+
+/* All rules of one path; they share the step that the first of them makes. */
+static int plan_path(struct plan *plan, const struct looker *looker, struct rooms *rooms,
+                     struct spot *spots, size_t count)
+{
+    char target[LIMIT_PATH_BYTES];
+    const char *path = spots[0].rule->path;
+    enum look look = looker->look(looker->context, path, target, sizeof(target));
+    enum view around = surrounding(rooms, path);
+    int r = decide_spot(plan, &spots[0]);
+
+    if (r == 0)
+        r = place_spot(plan, &spots[0], around, look, target);
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct path_rule *rule = spots[i].rule;
+
+        if (!rule->link)
+            r = enforce_literal(plan, rule, &spots[0], around, look);
+    }
+    if (r == 0 && (spots[0].has_step || spots[0].view != around) && look != LOOK_LINK &&
+        !vec_push(&rooms->open, spots[0]))
+        r = -ENOMEM;
+    return r;
+}
+
+int plan_mounts(struct plan *plan, const struct plan_input *input)
+{
+    bool is_static = policy_number(plan->policy, SETTING_READS) == READS_STATIC;
+    struct rooms rooms = {.outside = is_static ? VIEW_RO : VIEW_HIDDEN};
+    struct spot *spots = NULL;
+    size_t count = 0;
+    int r = collect_spots(plan, &spots, &count);
+
+    if (r == 0 && is_static)
+        r = add_step(plan,
+                     (struct mount_step){
+                         .kind = MOUNT_BIND, .source = "/", .target = "/", .read_only = true});
+    for (size_t i = 0; r == 0 && i < count;) {
+        size_t same = 1;
+
+        while (i + same < count && strcmp(spots[i].rule->path, spots[i + same].rule->path) == 0)
+            same++;
+        r = plan_path(plan, input->looker, &rooms, spots + i, same);
+        i += same;
+    }
+    vec_each (&plan->policy->rules, rule) {
+        if (r == 0 && (*rule)->wild && !(*rule)->link)
+            r = enforce_pattern(plan, *rule);
+    }
+    vec_done(&rooms.open);
+    free(spots);
+    return r;
+}

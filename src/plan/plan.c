@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A policy and a host into a plan: pure, and the same every time. */
+#include "plan/plan.h"
+
+#include "base/error.h"
+#include "policy/build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void plan_done(struct plan *plan)
+{
+    vec_done(&plan->mounts);
+    vec_done(&plan->landlock.rules);
+    vec_done(&plan->syscalls);
+    vec_done(&plan->limits);
+    vec_done(&plan->env);
+    vec_done(&plan->rules);
+    arena_done(&plan->arena);
+}
+
+bool plan_has(const struct plan *plan, enum feature feature)
+{
+    return plan->facts->features[feature].available;
+}
+
+int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsigned by,
+                 const char *note)
+{
+    struct enforcement line = {.what = what, .origin = origin, .by = by, .note = note};
+
+    if (!what)
+        return -ENOMEM;
+    if (by == 0)
+        plan->unenforced++;
+    return vec_push(&plan->rules, line) ? 0 : -ENOMEM;
+}
+
+void enforcer_words(unsigned by, char *out, size_t size)
+{
+    static const char *const words[] = {"mount",     "landlock", "seccomp", "supervisor", "proxy",
+                                        "namespace", "cgroup",   "rlimit",  "application"};
+    size_t used = 0;
+
+    (void)snprintf(out, size, "%s", by ? "" : "not on this host");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (by & 1U << i && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", words[i]);
+}
+
+static void choose_backend(struct plan *plan)
+{
+    const struct backend_fact *backends = plan->facts->backends;
+
+    plan->backend = backends[BACKEND_NATIVE].available     ? BACKEND_NATIVE
+                    : backends[BACKEND_LANDLOCK].available ? BACKEND_LANDLOCK
+                                                           : BACKEND_COUNT;
+    if (plan->backend != BACKEND_NATIVE)
+        plan->why_not_native = backends[BACKEND_NATIVE].reason;
+}
+
+/* Landlock's rights by the ABI that brought them. */
+enum {
+    RIGHT_EXECUTE = 1 << 0,
+    RIGHT_WRITE_FILE = 1 << 1,
+    RIGHT_READ_FILE = 1 << 2,
+    RIGHT_READ_DIR = 1 << 3,
+    RIGHT_REMOVE_DIR = 1 << 4,
+    RIGHT_REMOVE_FILE = 1 << 5,
+    RIGHT_MAKE_ALL = 0x7f << 6, /* char, dir, reg, sock, fifo, block, sym */
+    RIGHT_REFER = 1 << 13,      /* ABI 2 */
+    RIGHT_TRUNCATE = 1 << 14,   /* ABI 3 */
+    RIGHT_IOCTL_DEV = 1 << 15,  /* ABI 5 */
+};
+
+static uint64_t landlock_rights(int abi, bool full)
+{
+    uint64_t rights = RIGHT_WRITE_FILE | RIGHT_REMOVE_DIR | RIGHT_REMOVE_FILE | RIGHT_MAKE_ALL;
+
+    if (abi >= 2)
+        rights |= RIGHT_REFER;
+    /* KERNEL(6.2): handling TRUNCATE or READ_FILE taxes every read-only open. */
+    if (full) {
+        rights |= RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
+        if (abi >= 3)
+            rights |= RIGHT_TRUNCATE;
+        if (abi >= 5)
+            rights |= RIGHT_IOCTL_DEV;
+    }
+    return rights;
+}
+
+int plan_landlock(struct plan *plan)
+{
+    const uint64_t reading = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
+    struct landlock_plan *landlock = &plan->landlock;
+    const struct setting *reads = &plan->policy->settings[SETTING_READS];
+    bool full =
+        plan->backend == BACKEND_LANDLOCK || (reads->is_set && reads->number == READS_STRICT);
+
+    landlock->abi = plan_has(plan, FEATURE_LANDLOCK) ? plan->facts->landlock_abi : 0;
+    if (landlock->abi == 0)
+        return 0;
+    /* Landlock forbids every mount once it handles files: nested containers need those. */
+    if (policy_number(plan->policy, SETTING_PROCESS_CONTAINERS))
+        landlock->handled_fs = 0;
+    else
+        landlock->handled_fs = landlock_rights(landlock->abi, full);
+    landlock->handles_tcp = landlock->abi >= 4 &&
+                            policy_number(plan->policy, SETTING_NETWORK_MODE) == NETWORK_NONE &&
+                            plan->backend == BACKEND_LANDLOCK;
+    landlock->scopes_abstract_sockets = landlock->abi >= 6;
+    landlock->scopes_signals = landlock->abi >= 6;
+    vec_each (&plan->mounts, step) {
+        struct landlock_rule rule = {.path = step->target};
+
+        if (step->kind == MOUNT_SYMLINK || step->kind == MOUNT_MASK_DIR ||
+            step->kind == MOUNT_MASK_FILE)
+            continue;
+        rule.access = landlock->handled_fs & (step->read_only ? reading : ~0ULL);
+        if (rule.access && !vec_push(&landlock->rules, rule))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static bool has_rules(const struct policy *policy, bool asking)
+{
+    if (asking && policy_number(policy, SETTING_READS) == READS_DYNAMIC)
+        return true;
+    vec_each (&policy->rules, rule) {
+        if (asking ? (*rule)->read == ACCESS_ASK || (*rule)->write == ACCESS_ASK
+                   : (*rule)->wild || (*rule)->write == ACCESS_DENY)
+            return true;
+    }
+    return false;
+}
+
+int plan_syscalls(struct plan *plan)
+{
+    bool holds[] = {
+        [WHEN_ALWAYS] = true,
+        [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
+        [WHEN_NOT_CONTAINERS] = !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
+        [WHEN_PROTECTING] = plan_has(plan, FEATURE_NOTIFY) && has_rules(plan->policy, false),
+        [WHEN_ASKING] = plan_has(plan, FEATURE_NOTIFY) && has_rules(plan->policy, true),
+    };
+
+    if (!plan_has(plan, FEATURE_SECCOMP))
+        return 0;
+    for (size_t i = 0; i < syscall_table_count; i++)
+        if (holds[syscall_table[i].when] && !vec_push(&plan->syscalls, &syscall_table[i]))
+            return -ENOMEM;
+    return 0;
+}
+
+/* What the presets say, in the order of the settings from SETTING_LIMITS_PIDS on; 0: nothing. */
+static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
+{
+    const struct host_facts *facts = plan->facts;
+    uint64_t gib = 1ULL << 30;
+    uint64_t preset = policy_number(plan->policy, SETTING_LIMITS_PRESET);
+    bool strict = preset == LIMITS_STRICT;
+    uint64_t half = facts->memory_bytes / 2;
+
+    if (preset == LIMITS_NONE)
+        return 0;
+    switch (id) {
+    case SETTING_LIMITS_PIDS:
+        return 1024;
+    case SETTING_LIMITS_MEMORY_HIGH:
+        return strict || half < 2 * gib ? gib : half / 10 * 9;
+    case SETTING_LIMITS_MEMORY:
+        return strict || half < 2 * gib ? 2 * gib : half;
+    case SETTING_LIMITS_CPU:
+        return strict ? 80 : 80ULL * (facts->cpus ? facts->cpus : 1);
+    default:
+        return 0;
+    }
+}
+
+static unsigned limit_by(const struct plan *plan, enum setting_id id)
+{
+    bool group = plan->facts->cgroup != CGROUP_NONE;
+
+    switch (id) {
+    case SETTING_LIMITS_PIDS:
+        return group ? BY_CGROUP : BY_RLIMIT;
+    case SETTING_LIMITS_MEMORY:
+        return group ? BY_CGROUP : BY_SUPERVISOR;
+    case SETTING_LIMITS_MEMORY_HIGH:
+    case SETTING_LIMITS_CPU:
+        return group ? BY_CGROUP : 0;
+    case SETTING_LIMITS_IO_WEIGHT:
+        return plan->facts->cgroup == CGROUP_V2 || plan->facts->cgroup == CGROUP_V2_SYSTEMD
+                   ? BY_CGROUP
+                   : 0;
+    case SETTING_LIMITS_OPEN_FILES:
+    case SETTING_LIMITS_FILE_SIZE:
+        return BY_RLIMIT;
+    case SETTING_LIMITS_TMP_SIZE:
+        return plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0;
+    default:
+        return BY_SUPERVISOR;
+    }
+}
+
+int plan_limits(struct plan *plan)
+{
+    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
+        const struct setting *setting = &plan->policy->settings[id];
+        uint64_t preset = preset_limit(plan, id);
+        struct limit_step step = {
+            .id = id, .value = preset, .is_explicit = setting->is_set, .by = limit_by(plan, id)};
+
+        if (setting->is_set)
+            step.value = setting->number;
+        /* A project narrows: it cannot lift what the preset says. */
+        if (setting->is_set && setting->layer->authority == AUTHORITY_PROJECT && preset &&
+            preset < step.value)
+            step.value = preset;
+        if (step.value == 0)
+            continue;
+        if (!vec_push(&plan->limits, step))
+            return -ENOMEM;
+        if (step.is_explicit &&
+            plan_enforce(plan,
+                         arena_printf(&plan->arena, "%s: %s", setting_table[id].key, setting->text),
+                         setting->origin, step.by, NULL) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int plan_net_rules(struct plan *plan)
+{
+    static const char *const words[] = {
+        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
+    const struct policy *policy = plan->policy;
+    const struct setting *mode = &policy->settings[SETTING_NETWORK_MODE];
+    struct network_plan *network = &plan->network;
+    unsigned by;
+
+    network->mode = policy_number(policy, SETTING_NETWORK_MODE);
+    network->own_namespace = network->mode != NETWORK_HOST && plan->backend == BACKEND_NATIVE;
+    vec_each (&policy->net_rules, rule) {
+        size_t *counts[] = {
+            [NET_ALLOW] = &network->allow, [NET_ASK] = &network->ask, [NET_DENY] = &network->deny};
+
+        ++*counts[(*rule)->verdict];
+        by = network->mode == NETWORK_PROXY  ? BY_PROXY
+             : network->mode == NETWORK_NONE ? (network->own_namespace ? BY_NAMESPACE : BY_LANDLOCK)
+             : (*rule)->verdict == NET_ALLOW ? BY_NAMESPACE
+                                             : 0;
+        if (plan->backend == BACKEND_COUNT)
+            by = 0;
+        if (plan_enforce(
+                plan,
+                arena_printf(&plan->arena, "%s %s", words[(*rule)->verdict], (*rule)->spelled),
+                (*rule)->origin, by,
+                network->mode == NETWORK_NONE ? "there is no network at all" : NULL) < 0)
+            return -ENOMEM;
+    }
+    if (!mode->is_set)
+        return 0;
+    by = network->own_namespace                                        ? BY_NAMESPACE
+         : network->mode == NETWORK_HOST                               ? BY_NAMESPACE
+         : network->mode == NETWORK_NONE && plan->landlock.handles_tcp ? BY_LANDLOCK | BY_SECCOMP
+                                                                       : 0;
+    return plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin,
+                        plan->backend == BACKEND_COUNT ? 0 : by, NULL);
+}
+
+int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err)
+{
+    struct plan *plan = ret_plan;
+    int r;
+
+    memset(plan, 0, sizeof(*plan));
+    plan->policy = input->policy;
+    plan->facts = input->facts;
+    choose_backend(plan);
+    r = plan_mounts(plan, input);
+    if (r == 0)
+        r = plan_landlock(plan);
+    if (r == 0)
+        r = plan_syscalls(plan);
+    if (r == 0)
+        r = plan_net_rules(plan);
+    if (r == 0)
+        r = plan_limits(plan);
+    if (r == 0)
+        r = plan_env(plan, input->environ);
+    if (r < 0) {
+        plan_done(plan);
+        return error_memory(err);
+    }
+    return 0;
+}

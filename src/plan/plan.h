@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What would be done for a policy on a host, as data: nothing here does it. */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "kernel/facts.h"
+#include "plan/syscalls.h"
+#include "policy/model.h"
+#include "policy/resolve.h"
+
+enum mount_kind {
+    MOUNT_BIND,
+    MOUNT_OVERLAY,
+    MOUNT_TMPFS,
+    MOUNT_PROC,
+    MOUNT_DEV, /* a minimal /dev with an own devpts and shm */
+    MOUNT_DEVICE,
+    MOUNT_SYMLINK,
+    MOUNT_MASK_DIR,
+    MOUNT_MASK_FILE,
+};
+
+struct mount_step {
+    enum mount_kind kind;
+    const char *source; /* of a bind, overlay, device; the target of a symlink; else NULL */
+    const char *target; /* absolute, no "..", parents before children */
+    bool read_only;
+    uint64_t size_bytes; /* of a tmpfs */
+    const struct path_rule *rule;
+};
+
+/* Landlock access rights, as the kernel numbers them. */
+struct landlock_rule {
+    const char *path;
+    uint64_t access;
+};
+
+struct landlock_plan {
+    int abi;             /* 0: no Landlock */
+    uint64_t handled_fs; /* rights that need a rule */
+    bool handles_tcp;    /* no TCP at all: nothing is granted */
+    bool scopes_abstract_sockets;
+    bool scopes_signals;
+    VEC(struct landlock_rule) rules;
+};
+
+/* Who holds a rule, as a set. */
+enum enforcer {
+    BY_MOUNT = 1,
+    BY_LANDLOCK = 2,
+    BY_SECCOMP = 4,
+    BY_SUPERVISOR = 8,
+    BY_PROXY = 16,
+    BY_NAMESPACE = 32,
+    BY_CGROUP = 64,
+    BY_RLIMIT = 128,
+    BY_APPLICATION = 256, /* the program that asks the query API: not the kernel */
+};
+
+struct enforcement {
+    const char *what; /* "paths.work: rw /home/u/project" */
+    struct origin origin;
+    unsigned by;      /* 0: not on this host */
+    const char *note; /* NULL or a few words */
+};
+
+struct limit_step {
+    enum setting_id id;
+    uint64_t value;
+    bool is_explicit; /* a layer asked for it: not being able to hold it counts */
+    unsigned by;
+};
+
+struct env_step {
+    const char *name;
+    const char *value;
+    bool passed; /* from the caller; else set by bawn or the policy */
+};
+
+struct network_plan {
+    uint64_t mode;
+    bool own_namespace;
+    size_t allow, ask, deny; /* rules */
+};
+
+struct plan {
+    struct arena arena;
+    const struct policy *policy;    /* borrowed */
+    const struct host_facts *facts; /* borrowed */
+    enum backend_id backend;        /* BACKEND_COUNT: none can hold the policy */
+    const char *why_not_native;     /* NULL when native */
+    VEC(struct mount_step) mounts;
+    struct landlock_plan landlock;
+    VEC(const struct syscall_rule *) syscalls;
+    struct network_plan network;
+    VEC(struct limit_step) limits;
+    VEC(struct env_step) env;
+    VEC(struct enforcement) rules;
+    size_t unenforced;
+};
+
+/* Everything the plan is made from; the looker tells which rules' paths exist on the host. */
+struct plan_input {
+    const struct policy *policy;
+    const struct host_facts *facts;
+    const char *const *environ;
+    const struct looker *looker;
+};
+
+int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err);
+void plan_done(struct plan *plan);
+
+/* The parts, in the order they are made. Each returns 0 or -ENOMEM. */
+int plan_mounts(struct plan *plan, const struct plan_input *input);
+int plan_landlock(struct plan *plan);
+int plan_syscalls(struct plan *plan);
+int plan_limits(struct plan *plan);
+int plan_env(struct plan *plan, const char *const *environ);
+int plan_net_rules(struct plan *plan);
+
+/* Adds a line on who holds a rule. */
+int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsigned by,
+                 const char *note);
+
+bool plan_has(const struct plan *plan, enum feature feature);
+
+int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text,
+               struct bawn_error *err);
+
+/* "mount, landlock", or "not on this host". */
+void enforcer_words(unsigned by, char *out, size_t size);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan, printed. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "plan/doctor.h"
+#include "plan/plan.h"
+#include "policy/build.h"
+
+#include <string.h>
+
+static const char *const mount_words[] = {
+    [MOUNT_BIND] = "bind",       [MOUNT_OVERLAY] = "overlay",   [MOUNT_TMPFS] = "tmpfs",
+    [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_DEVICE] = "device",
+    [MOUNT_SYMLINK] = "symlink", [MOUNT_MASK_DIR] = "mask dir", [MOUNT_MASK_FILE] = "mask file",
+};
+
+static const char *const action_words[] = {
+    [SYSCALL_EPERM] = "EPERM",
+    [SYSCALL_ENOSYS] = "ENOSYS",
+    [SYSCALL_EAFNOSUPPORT] = "EAFNOSUPPORT",
+    [SYSCALL_NOTIFY] = "supervisor",
+};
+
+static const char *enforcement_word(const struct plan *plan)
+{
+    return plan->backend == BACKEND_COUNT ? "none" : plan->unenforced ? "partial" : "full";
+}
+
+static const char *backend_word(const struct plan *plan)
+{
+    return plan->backend == BACKEND_COUNT ? "none" : facts_backend_name(plan->backend);
+}
+
+static void add_size(struct strbuf *out, uint64_t bytes)
+{
+    if (bytes >= 1ULL << 30 && bytes % (1ULL << 30) == 0)
+        strbuf_addf(out, "%llu GiB", (unsigned long long)(bytes >> 30));
+    else if (bytes >= 1ULL << 20)
+        strbuf_addf(out, "%llu MiB", (unsigned long long)(bytes >> 20));
+    else
+        strbuf_addf(out, "%llu bytes", (unsigned long long)bytes);
+}
+
+static void print_mounts(const struct plan *plan, struct strbuf *out)
+{
+    strbuf_addf(out, "\nnew root (%zu steps):\n", plan->mounts.count);
+    vec_each (&plan->mounts, step) {
+        strbuf_addf(out, "  %-9s %s ", mount_words[step->kind],
+                    step->kind == MOUNT_BIND ? step->read_only ? "ro" : "rw" : "  ");
+        strbuf_add_escaped(out, step->target);
+        if (step->kind == MOUNT_SYMLINK) {
+            strbuf_add(out, " -> ");
+            strbuf_add_escaped(out, step->source);
+        }
+        if (step->size_bytes) {
+            strbuf_add(out, ", at most ");
+            add_size(out, step->size_bytes);
+        }
+        strbuf_add(out, "\n");
+    }
+}
+
+static void print_landlock(const struct plan *plan, struct strbuf *out)
+{
+    const struct landlock_plan *landlock = &plan->landlock;
+
+    if (landlock->abi == 0) {
+        strbuf_add(out, "\nLandlock: not on this host\n");
+        return;
+    }
+    strbuf_addf(out, "\nLandlock: ABI %d, %zu path rules%s%s%s%s\n", landlock->abi,
+                landlock->rules.count,
+                landlock->handled_fs == 0          ? ", files left to the mounts"
+                : landlock->handled_fs & (1U << 2) ? ", reads and writes"
+                                                   : ", writes",
+                landlock->handles_tcp ? ", no TCP" : "",
+                landlock->scopes_abstract_sockets ? ", abstract sockets" : "",
+                landlock->scopes_signals ? ", signals" : "");
+}
+
+/* Names in the order of the table, each once, by what is done with them. */
+static void print_syscalls(const struct plan *plan, struct strbuf *out)
+{
+    strbuf_addf(out, "\nsyscall filter (%zu rules, every ABI of the machine):\n",
+                plan->syscalls.count);
+    for (unsigned action = 0; action <= SYSCALL_NOTIFY; action++) {
+        const char *last = "";
+        size_t width = 0;
+
+        vec_each (&plan->syscalls, rule) {
+            if ((*rule)->action != action || strcmp((*rule)->name, last) == 0)
+                continue;
+            if (width == 0 || width + strlen((*rule)->name) > 76) {
+                strbuf_addf(out, "%s  %-13s", width ? "\n" : "", width ? "" : action_words[action]);
+                width = 15;
+            }
+            last = (*rule)->name;
+            strbuf_addf(out, " %s", last);
+            width += strlen(last) + 1;
+        }
+        if (width)
+            strbuf_add(out, "\n");
+    }
+}
+
+static void print_network(const struct plan *plan, struct strbuf *out)
+{
+    const struct network_plan *network = &plan->network;
+
+    strbuf_addf(out, "\nnetwork: %s, %s", setting_table[SETTING_NETWORK_MODE].words[network->mode],
+                network->own_namespace ? "in a namespace of its own" : "in the host's namespace");
+    if (network->allow + network->ask + network->deny)
+        strbuf_addf(out, "; %zu hosts allowed, %zu asked about, %zu denied", network->allow,
+                    network->ask, network->deny);
+    strbuf_add(out, "\n");
+}
+
+static void add_limit(struct strbuf *out, const struct limit_step *step)
+{
+    switch (setting_table[step->id].type) {
+    case VALUE_SIZE:
+        add_size(out, step->value);
+        break;
+    case VALUE_PERCENT:
+        strbuf_addf(out, "%llu %% of one CPU", (unsigned long long)step->value);
+        break;
+    case VALUE_SECONDS:
+        strbuf_addf(out, "%llu s", (unsigned long long)step->value);
+        break;
+    default:
+        strbuf_addf(out, "%llu", (unsigned long long)step->value);
+    }
+}
+
+static void print_limits(const struct plan *plan, struct strbuf *out)
+{
+    strbuf_add(out, "\nlimits:\n");
+    vec_each (&plan->limits, step) {
+        char by[96];
+
+        enforcer_words(step->by, by, sizeof(by));
+        strbuf_addf(out, "  %-12s ", setting_table[step->id].key + strlen("sandbox.limits."));
+        add_limit(out, step);
+        strbuf_addf(out, "  [%s]\n", by);
+    }
+}
+
+static void print_env(const struct plan *plan, struct strbuf *out)
+{
+    size_t width = 0;
+
+    strbuf_add(out, "\nenvironment:\n  passed on:");
+    vec_each (&plan->env, variable) {
+        if (!variable->passed)
+            continue;
+        if (width > 60) {
+            strbuf_add(out, "\n            ");
+            width = 0;
+        }
+        strbuf_addf(out, " %s", variable->name);
+        width += strlen(variable->name) + 1;
+    }
+    strbuf_add(out, "\n");
+    vec_each (&plan->env, variable) {
+        if (variable->passed)
+            continue;
+        strbuf_addf(out, "  set:       %s=", variable->name);
+        strbuf_add_escaped(out, variable->value);
+        strbuf_add(out, "\n");
+    }
+}
+
+static bool is_builtin_list(const struct enforcement *line)
+{
+    return strncmp(line->what, "secret ", 7) == 0 || strncmp(line->what, "protected ", 10) == 0;
+}
+
+static void print_rules(const struct plan *plan, struct strbuf *out)
+{
+    size_t listed = 0;
+
+    strbuf_add(out, "\nwho holds each rule:\n");
+    vec_each (&plan->rules, line) {
+        char by[96];
+
+        /* The built-in lists are long; they are worth a line each only where they do not hold. */
+        if (is_builtin_list(line) && line->by) {
+            listed++;
+            continue;
+        }
+        enforcer_words(line->by, by, sizeof(by));
+        strbuf_addf(out, "  [%s] ", by);
+        strbuf_add_escaped(out, line->what);
+        if (line->note)
+            strbuf_addf(out, " (%s)", line->note);
+        strbuf_add(out, "\n");
+    }
+    if (listed)
+        strbuf_addf(out, "  and %zu entries of the built-in lists, all held\n", listed);
+}
+
+static void print_text(const struct plan *plan, struct strbuf *out)
+{
+    strbuf_addf(out, "backend: %s, enforcement: %s\n", backend_word(plan), enforcement_word(plan));
+    if (plan->why_not_native && *plan->why_not_native)
+        strbuf_addf(out, "native is not available here: %s ('bawn doctor' tells the remedy)\n",
+                    plan->why_not_native);
+    print_mounts(plan, out);
+    print_landlock(plan, out);
+    print_syscalls(plan, out);
+    print_network(plan, out);
+    print_limits(plan, out);
+    print_env(plan, out);
+    print_rules(plan, out);
+}
+
+static void json_mounts(const struct plan *plan, struct strbuf *out)
+{
+    json_open(out, "mounts", '[');
+    vec_each (&plan->mounts, step) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "kind", mount_words[step->kind]);
+        json_put_string(out, "source", step->source);
+        json_put_string(out, "target", step->target);
+        json_put_bool(out, "read_only", step->read_only);
+        if (step->size_bytes)
+            json_put_uint(out, "size_bytes", step->size_bytes);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void json_landlock(const struct plan *plan, struct strbuf *out)
+{
+    json_open(out, "landlock", '{');
+    json_put_uint(out, "abi", (uint64_t)plan->landlock.abi);
+    json_put_uint(out, "handled_fs", plan->landlock.handled_fs);
+    json_put_bool(out, "no_tcp", plan->landlock.handles_tcp);
+    json_put_bool(out, "scope_abstract_sockets", plan->landlock.scopes_abstract_sockets);
+    json_put_bool(out, "scope_signals", plan->landlock.scopes_signals);
+    json_open(out, "rules", '[');
+    vec_each (&plan->landlock.rules, rule) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "path", rule->path);
+        json_put_uint(out, "access", rule->access);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+}
+
+static void json_syscalls(const struct plan *plan, struct strbuf *out)
+{
+    json_open(out, "syscalls", '[');
+    vec_each (&plan->syscalls, rule) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "name", (*rule)->name);
+        json_put_string(out, "action", action_words[(*rule)->action]);
+        if ((*rule)->arg >= 0) {
+            json_put_uint(out, "arg", (uint64_t)(*rule)->arg);
+            json_put_uint(out, "mask", (*rule)->mask);
+            json_put_uint(out, "value", (*rule)->value);
+            json_put_bool(out, "not", (*rule)->is_not);
+        }
+        json_put_string(out, "why", (*rule)->why);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void json_rest(const struct plan *plan, struct strbuf *out)
+{
+    char by[96];
+
+    json_open(out, "network", '{');
+    json_put_string(out, "mode", setting_table[SETTING_NETWORK_MODE].words[plan->network.mode]);
+    json_put_bool(out, "own_namespace", plan->network.own_namespace);
+    json_close(out, '}');
+    json_open(out, "limits", '[');
+    vec_each (&plan->limits, step) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "key", setting_table[step->id].key);
+        json_put_uint(out, "value", step->value);
+        enforcer_words(step->by, by, sizeof(by));
+        json_put_string(out, "by", by);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_open(out, "environment", '[');
+    vec_each (&plan->env, variable) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "name", variable->name);
+        json_put_bool(out, "passed", variable->passed);
+        if (!variable->passed)
+            json_put_string(out, "value", variable->value);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_open(out, "rules", '[');
+    vec_each (&plan->rules, line) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "rule", line->what);
+        enforcer_words(line->by, by, sizeof(by));
+        json_put_string(out, "by", by);
+        json_put_bool(out, "enforced", line->by != 0);
+        json_put_string(out, "note", line->note);
+        json_put_string(out, "file", line->origin.file);
+        json_put_uint(out, "line", line->origin.line);
+        json_put_uint(out, "column", line->origin.column);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text,
+               struct bawn_error *err)
+{
+    struct strbuf out = {0};
+
+    if (format == BAWN_FORMAT_JSON) {
+        json_open(&out, NULL, '{');
+        json_put_string(&out, "backend", backend_word(plan));
+        json_put_string(&out, "enforcement", enforcement_word(plan));
+        json_mounts(plan, &out);
+        json_landlock(plan, &out);
+        json_syscalls(plan, &out);
+        json_rest(plan, &out);
+        json_close(&out, '}');
+        strbuf_add(&out, "\n");
+    } else {
+        print_text(plan, &out);
+    }
+    *ret_text = strbuf_take(&out);
+    return *ret_text ? 0 : error_memory(err);
+}

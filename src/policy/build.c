@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/build.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "policy/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void policy_done(struct policy *policy)
+{
+    pathtree_done(&policy->tree);
+    netindex_done(&policy->net_index);
+    vec_done(&policy->layers);
+    vec_done(&policy->rules);
+    vec_done(&policy->net_rules);
+    vec_done(&policy->items);
+    arena_done(&policy->arena);
+}
+
+const char *layer_word(enum layer_id id)
+{
+    static const char *const words[] = {
+        [LAYER_BUILTIN] = "built-in",
+        [LAYER_ORG] = "org",
+        [LAYER_USER] = "user",
+        [LAYER_PROJECT] = "project",
+        [LAYER_LOCAL] = "local",
+        [LAYER_POLICY] = "--policy",
+        [LAYER_ENVIRONMENT] = "environment",
+        [LAYER_FLAGS] = "command line",
+    };
+
+    return words[id];
+}
+
+const char *access_word(enum access access)
+{
+    static const char *const words[] = {
+        [ACCESS_UNSET] = "unset",     [ACCESS_ALLOW] = "allow", [ACCESS_OVERLAY] = "overlay",
+        [ACCESS_PRIVATE] = "private", [ACCESS_ASK] = "ask",     [ACCESS_DENY] = "deny",
+    };
+
+    return words[access];
+}
+
+static const struct {
+    const char *word;
+    enum access read, write;
+    bool read_only;
+} mode_table[] = {
+    {"ro", ACCESS_ALLOW, ACCESS_DENY, true},
+    {"rw", ACCESS_ALLOW, ACCESS_ALLOW, false},
+    {"overlay", ACCESS_ALLOW, ACCESS_OVERLAY, false},
+    {"private", ACCESS_PRIVATE, ACCESS_PRIVATE, false},
+    {"ask", ACCESS_ASK, ACCESS_ASK, false},
+    {"deny", ACCESS_DENY, ACCESS_DENY, false},
+};
+
+bool rule_set_mode(struct path_rule *rule, const char *mode)
+{
+    for (size_t i = 0; i < sizeof(mode_table) / sizeof(mode_table[0]); i++) {
+        if (strcmp(mode, mode_table[i].word) != 0)
+            continue;
+        rule->read = mode_table[i].read;
+        rule->write = mode_table[i].write;
+        rule->read_only = mode_table[i].read_only;
+        return true;
+    }
+    return false;
+}
+
+const char *rule_mode(const struct path_rule *rule)
+{
+    for (size_t i = 0; i < sizeof(mode_table) / sizeof(mode_table[0]); i++)
+        if (rule->read == mode_table[i].read && rule->write == mode_table[i].write)
+            return mode_table[i].word;
+    return rule->write == ACCESS_ASK ? "confirm" : "protect";
+}
+
+const struct layer *policy_add_layer(struct policy *policy, enum layer_id id,
+                                     enum authority authority, const char *name, const char *file,
+                                     const char *sha256)
+{
+    struct layer *layer = arena_new(&policy->arena, struct layer);
+
+    if (!layer)
+        return NULL;
+    layer->id = id;
+    layer->authority = authority;
+    layer->order = (unsigned)policy->layers.count;
+    layer->name = arena_strdup(&policy->arena, name);
+    layer->file = file ? arena_strdup(&policy->arena, file) : NULL;
+    layer->sha256 = sha256 ? arena_strdup(&policy->arena, sha256) : NULL;
+    if (!layer->name || (file && !layer->file) || (sha256 && !layer->sha256) ||
+        !vec_push(&policy->layers, layer))
+        return NULL;
+    return layer;
+}
+
+uint64_t policy_number(const struct policy *policy, enum setting_id id)
+{
+    if (policy->settings[id].is_set)
+        return policy->settings[id].number;
+    switch (id) {
+    case SETTING_READS:
+        return policy->can_ask ? READS_DYNAMIC : READS_STRICT;
+    case SETTING_REQUIRE_OS_SANDBOX:
+        return true;
+    case SETTING_NETWORK_MODE:
+        return NETWORK_NONE;
+    case SETTING_NETWORK_UNLISTED:
+        return UNLISTED_DENY;
+    case SETTING_NETWORK_LOCAL_BINDING:
+        return true;
+    case SETTING_LIMITS_PRESET:
+        return LIMITS_DEFAULT;
+    default:
+        return 0;
+    }
+}
+
+/* The org's lock on a key or on one above it, or NULL. */
+static const struct item *find_lock(const struct policy *policy, const char *key)
+{
+    vec_each (&policy->items, item) {
+        size_t length = strlen(item->value);
+
+        if (item->list == LIST_LOCK && strncmp(key, item->value, length) == 0 &&
+            (key[length] == '\0' || key[length] == '.'))
+            return item;
+    }
+    return NULL;
+}
+
+static bool is_locked(const struct policy *policy, const struct layer *layer, const char *key,
+                      struct origin origin, struct bawn_report *report)
+{
+    const struct item *lock = NULL;
+
+    if (layer->authority != AUTHORITY_ORG && layer->id != LAYER_BUILTIN)
+        lock = find_lock(policy, key);
+    if (!lock)
+        return false;
+    report_add(report, BAWN_ERROR, "policy.locked", origin, "%s is locked by %s:%u:%u", key,
+               lock->origin.file, lock->origin.line, lock->origin.column);
+    report_hint(report, "take it out here, or ask whoever keeps %s to unlock it",
+                lock->origin.file);
+    return true;
+}
+
+/* Says that a project layer tried to widen, and how it could. */
+static void complain_widening(const struct layer *layer, const char *key, struct origin origin,
+                              struct bawn_report *report)
+{
+    report_add(report, BAWN_WARNING, "policy.widens", origin,
+               "%s has no effect: a project may only narrow what the user allows", key);
+    if (layer->file)
+        report_hint(report, "read the file, then approve it with 'bawn policy approve %s'",
+                    layer->file);
+}
+
+/* A project's number where the default is not known yet (limits) counts as narrowing: the plan
+ * takes the smaller of both. */
+static bool setting_narrows(const struct policy *policy, enum setting_id id, uint64_t number)
+{
+    if (setting_table[id].narrow == NARROW_NEVER)
+        return false;
+    if (!policy->settings[id].is_set && setting_table[id].type != VALUE_BOOL &&
+        setting_table[id].type != VALUE_WORD)
+        return true;
+    return setting_strictness(id, number) >= setting_strictness(id, policy_number(policy, id));
+}
+
+int policy_set(struct policy *policy, const struct layer *layer, enum setting_id id,
+               const char *text, struct origin origin, struct bawn_report *report)
+{
+    struct setting *setting = &policy->settings[id];
+    const char *key = setting_table[id].key;
+    char expects[160];
+    uint64_t number;
+
+    if (!setting_parse(id, text, &number)) {
+        setting_expects(id, expects, sizeof(expects));
+        report_add(report, BAWN_ERROR, "config.bad_value", origin, "%s: '%s' is not %s", key, text,
+                   expects);
+        return 0;
+    }
+    if (is_locked(policy, layer, key, origin, report))
+        return 0;
+    if (layer->authority == AUTHORITY_PROJECT && !setting_narrows(policy, id, number)) {
+        complain_widening(layer, key, origin, report);
+        return 0;
+    }
+    if (setting->is_set && setting->layer->authority > layer->authority &&
+        setting_is_denial(id, setting->number) && number != setting->number) {
+        report_add(report, BAWN_WARNING, "policy.denied_above", origin,
+                   "%s has no effect: %s:%u:%u says %s, and only the %s layer can change that", key,
+                   setting->origin.file, setting->origin.line, setting->origin.column,
+                   setting->text, layer_word(setting->layer->id));
+        return 0;
+    }
+    text = arena_strdup(&policy->arena, text);
+    if (!text)
+        return -ENOMEM;
+    *setting = (struct setting){
+        .is_set = true, .number = number, .text = text, .layer = layer, .origin = origin};
+    return 0;
+}
+
+int policy_add_item(struct policy *policy, const struct item *item, struct bawn_report *report)
+{
+    const char *key = list_table[item->list].key;
+    bool widens = list_table[item->list].widens ||
+                  ((item->list == LIST_TOOL_RULES || item->list == LIST_COMMAND_RULES) &&
+                   item->access == ACCESS_ALLOW);
+
+    if (item->list == LIST_LOCK && item->layer->authority != AUTHORITY_ORG) {
+        report_add(report, BAWN_ERROR, "policy.lock_not_org", item->origin,
+                   "lock: only an org policy can lock keys");
+        return 0;
+    }
+    if (is_locked(policy, item->layer, key, item->origin, report))
+        return 0;
+    if (widens && item->layer->authority == AUTHORITY_PROJECT) {
+        complain_widening(item->layer, key, item->origin, report);
+        return 0;
+    }
+    if (item->list == LIST_REOPEN && item->layer->authority < AUTHORITY_USER) {
+        report_add(report, BAWN_WARNING, "policy.reopen", item->origin,
+                   "%s has no effect: only the user and the org re-open built-in entries", key);
+        return 0;
+    }
+    return vec_push(&policy->items, *item) ? 0 : -ENOMEM;
+}
+
+int policy_add_net(struct policy *policy, const struct layer *layer, unsigned verdict,
+                   const char *text, struct origin origin, struct bawn_report *report)
+{
+    static const char *const keys[] = {[NET_ALLOW] = "sandbox.network.allow",
+                                       [NET_ASK] = "sandbox.network.ask",
+                                       [NET_DENY] = "sandbox.network.deny"};
+    struct net_rule *rule = arena_new(&policy->arena, struct net_rule);
+    const char *wrong;
+
+    if (!rule)
+        return -ENOMEM;
+    wrong = host_parse_rule(text, &rule->host);
+    if (wrong) {
+        report_add(report, BAWN_ERROR, "config.bad_host", origin, "%s: '%s': %s", keys[verdict],
+                   text, wrong);
+        if (strcmp(text, "*") == 0)
+            report_hint(report, verdict == NET_DENY
+                                    ? "to deny every host, set sandbox.network: false"
+                                    : "to be asked about every host, set sandbox.network: true");
+        return 0;
+    }
+    if (is_locked(policy, layer, keys[verdict], origin, report))
+        return 0;
+    if (verdict == NET_ALLOW && layer->authority == AUTHORITY_PROJECT) {
+        complain_widening(layer, keys[verdict], origin, report);
+        return 0;
+    }
+    rule->verdict = verdict;
+    rule->spelled = arena_strdup(&policy->arena, text);
+    rule->layer = layer;
+    rule->origin = origin;
+    return rule->spelled && vec_push(&policy->net_rules, rule) ? 0 : -ENOMEM;
+}
+
+int policy_add_rule(struct policy *policy, const struct path_rule *rule, const char *key,
+                    struct bawn_report *report)
+{
+    struct path_rule *copy;
+
+    if (is_locked(policy, rule->layer, key, rule->origin, report))
+        return 0;
+    if (policy->rules.count >= LIMIT_RULES) {
+        report_add(report, BAWN_ERROR, "policy.too_many", rule->origin,
+                   "more than %d path rules in one policy", LIMIT_RULES);
+        return 0;
+    }
+    copy = arena_new(&policy->arena, struct path_rule);
+    if (!copy)
+        return -ENOMEM;
+    *copy = *rule;
+    return vec_push(&policy->rules, copy) ? 0 : -ENOMEM;
+}
+
+int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path)
+{
+    struct path_rule *alias = arena_new(&policy->arena, struct path_rule);
+
+    if (!alias)
+        return -ENOMEM;
+    *alias = *rule;
+    alias->link = rule->path;
+    alias->path = arena_strdup(&policy->arena, path);
+    return alias->path && vec_push(&policy->rules, alias) ? 0 : -ENOMEM;
+}
+
+static bool is_listed(const struct path_rule *rule)
+{
+    return rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED;
+}
+
+/* Drops the built-in entries that the policy re-opens; complains of names that are none. */
+static int apply_reopen(struct policy *policy, struct bawn_report *report)
+{
+    struct map reopened = {0};
+    size_t kept = 0;
+    int r = 0;
+
+    vec_each (&policy->items, item) {
+        if (item->list == LIST_REOPEN &&
+            !map_put(&reopened, 0, item->value, strlen(item->value), item))
+            r = -ENOMEM;
+    }
+    for (size_t i = 0; i < policy->rules.count; i++) {
+        struct path_rule *rule = policy->rules.items[i];
+
+        if (is_listed(rule) && map_get(&reopened, 0, rule->spelled, strlen(rule->spelled))) {
+            /* Found: a second scope remembers which names were entries. */
+            if (!map_put(&reopened, 1, rule->spelled, strlen(rule->spelled), rule))
+                r = -ENOMEM;
+            continue;
+        }
+        policy->rules.items[kept++] = rule;
+    }
+    policy->rules.count = kept;
+    vec_each (&policy->items, item) {
+        if (item->list != LIST_REOPEN || map_get(&reopened, 1, item->value, strlen(item->value)))
+            continue;
+        report_add(report, BAWN_ERROR, "policy.no_such_entry", item->origin,
+                   "sandbox.reopen: '%s' is not an entry of the built-in lists", item->value);
+        report_hint(report, "'bawn policy show --builtin' prints them");
+    }
+    map_done(&reopened);
+    return r;
+}
+
+int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn_error *err)
+{
+    int r = apply_reopen(policy, report);
+
+    if (r < 0)
+        return error_memory(err);
+    vec_each (&policy->rules, rule) {
+        r = pathtree_add(&policy->tree, &policy->arena, *rule, err);
+        if (r < 0)
+            return r;
+    }
+    vec_each (&policy->net_rules, rule) {
+        if (!netindex_add(&policy->net_index, *rule))
+            return error_memory(err);
+    }
+    return message_summarize(policy) < 0 ? error_memory(err) : 0;
+}

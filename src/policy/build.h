@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Putting a policy together, layer by layer: who may set what is decided here. */
+#ifndef POLICY_BUILD_H
+#define POLICY_BUILD_H
+
+#include "policy/model.h"
+
+void policy_done(struct policy *policy);
+
+/* Layers are added in reading order. NULL when out of memory. */
+const struct layer *policy_add_layer(struct policy *policy, enum layer_id id,
+                                     enum authority authority, const char *name, const char *file,
+                                     const char *sha256);
+
+/*
+ * Each of these takes one value of a layer. A value that the layer may not set
+ * is a complaint: an error when the key is locked, a warning when a project
+ * tries to widen or a stronger layer has denied it. Returns 0 when it was
+ * taken or complained about, -ENOMEM when memory is short.
+ */
+int policy_set(struct policy *policy, const struct layer *layer, enum setting_id id,
+               const char *text, struct origin origin, struct bawn_report *report);
+int policy_add_item(struct policy *policy, const struct item *item, struct bawn_report *report);
+int policy_add_net(struct policy *policy, const struct layer *layer, unsigned verdict,
+                   const char *text, struct origin origin, struct bawn_report *report);
+
+/* The rule is copied; its strings must live in the policy's arena. key is the policy key it came
+ * from. */
+int policy_add_rule(struct policy *policy, const struct path_rule *rule, const char *key,
+                    struct bawn_report *report);
+
+/* After the last layer: takes re-opened entries out and makes the rules ready to be asked. */
+int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn_error *err);
+
+/* What a setting is, or what it is by default. */
+uint64_t policy_number(const struct policy *policy, enum setting_id id);
+
+/* A literal rule seen from where its symbolic links lead; to be added before policy_finish. */
+int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path);
+
+/* Names of access and of layers' authority, as people write them. */
+const char *access_word(enum access access);
+const char *layer_word(enum layer_id id);
+
+/* "ro", "rw", "overlay", "private", "ask", "deny": fills read, write and read_only. False when
+ * there is no such mode. */
+bool rule_set_mode(struct path_rule *rule, const char *mode);
+/* The mode of a RULE_PATH. */
+const char *rule_mode(const struct path_rule *rule);
+
+#endif

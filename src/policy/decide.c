@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/decide.h"
+
+#include "base/path.h"
+#include "policy/build.h"
+
+#include <string.h>
+
+static enum access rule_access(const struct path_rule *rule, enum path_op op)
+{
+    return op == PATH_READ ? rule->read : rule->write;
+}
+
+/* Whether a rule says no, or ask: a read-only grant merely does not say yes to writing. */
+static bool rule_restricts(const struct path_rule *rule, enum path_op op)
+{
+    return rule_access(rule, op) >= ACCESS_ASK && !(op == PATH_WRITE && rule->read_only);
+}
+
+/* Step 1. Returns the class of the winner; CLASS_PROFILE with no rule for the default. */
+static enum rule_class pick_winner(const struct tree_answer *answer, enum path_op op,
+                                   struct tree_match *ret_winner)
+{
+    static const enum rule_class order[] = {CLASS_PROFILE, CLASS_APPROVED, CLASS_USER, CLASS_ORG};
+    enum rule_class winner = CLASS_PROFILE;
+
+    *ret_winner = (struct tree_match){0};
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        const struct tree_match *match = &answer->best[order[i]][op];
+        bool wins;
+
+        if (!match->rule)
+            continue;
+        if (!ret_winner->rule || match->depth != ret_winner->depth)
+            wins = !ret_winner->rule || match->depth > ret_winner->depth;
+        else
+            wins = winner == CLASS_PROFILE ||
+                   rule_access(match->rule, op) >= rule_access(ret_winner->rule, op);
+        if (wins) {
+            *ret_winner = *match;
+            winner = order[i];
+        }
+    }
+    return winner;
+}
+
+static void tighten(struct path_decision *decision, const struct path_rule *rule, enum path_op op)
+{
+    if (rule_access(rule, op) <= decision->access)
+        return;
+    decision->access = rule_access(rule, op);
+    decision->rule = rule;
+    decision->reason = DECIDED_BY_RULE;
+}
+
+/* Step 3: whether the user or the org names the path of a built-in entry, or one below it. */
+static bool is_reopened(const struct tree_answer *answer, enum path_op op)
+{
+    const struct tree_match *listed = &answer->best[CLASS_LISTED][op];
+
+    if (listed->rule->kind == RULE_SEALED)
+        return false;
+    for (enum rule_class class = CLASS_USER; class <= CLASS_ORG; class ++) {
+        const struct tree_match *match = &answer->best[class][op];
+
+        if (match->rule && !match->rule->wild && match->depth >= listed->depth)
+            return true;
+    }
+    return false;
+}
+
+static void decide_default(const struct policy *policy, const struct tree_answer *answer,
+                           enum path_op op, struct path_decision *ret_decision)
+{
+    static const enum access reads[] = {
+        [READS_STRICT] = ACCESS_DENY, [READS_DYNAMIC] = ACCESS_ASK, [READS_STATIC] = ACCESS_ALLOW};
+
+    ret_decision->rule = NULL;
+    ret_decision->reason = DECIDED_BY_DEFAULT;
+    ret_decision->access = ACCESS_DENY;
+    if (op != PATH_READ)
+        return;
+    ret_decision->access = reads[policy_number(policy, SETTING_READS)];
+    if (ret_decision->access != ACCESS_ALLOW && answer->is_skeleton) {
+        ret_decision->access = ACCESS_ALLOW;
+        ret_decision->reason = DECIDED_BY_SKELETON;
+    }
+}
+
+static void decide_op(const struct policy *policy, const struct tree_answer *answer,
+                      enum path_op op, struct path_decision *ret_decision)
+{
+    const struct path_rule *project = answer->best[CLASS_PROJECT][op].rule;
+    const struct path_rule *listed = answer->best[CLASS_LISTED][op].rule;
+    struct tree_match winner;
+    enum rule_class class = pick_winner(answer, op, &winner);
+
+    if (winner.rule)
+        *ret_decision = (struct path_decision){
+            .access = rule_access(winner.rule, op), .rule = winner.rule, .reason = DECIDED_BY_RULE};
+    else
+        decide_default(policy, answer, op, ret_decision);
+    for (enum rule_class above = CLASS_USER; above <= CLASS_ORG; above++) {
+        const struct path_rule *rule = answer->best[above][op].rule;
+
+        if (above > class && rule && rule_restricts(rule, op))
+            tighten(ret_decision, rule, op);
+    }
+    if (listed && !is_reopened(answer, op)) {
+        tighten(ret_decision, listed, op);
+        /* Where a default refuses too, the entry is named: a plain grant would not help. */
+        if (!ret_decision->rule && rule_access(listed, op) == ret_decision->access)
+            *ret_decision = (struct path_decision){
+                .access = ret_decision->access, .rule = listed, .reason = DECIDED_BY_RULE};
+    }
+    if (project)
+        tighten(ret_decision, project, op);
+}
+
+void decide_answer(const struct policy *policy, const struct tree_answer *answer,
+                   struct path_decision ret_decisions[PATH_OP_COUNT])
+{
+    struct path_decision *read = &ret_decisions[PATH_READ];
+    struct path_decision *write = &ret_decisions[PATH_WRITE];
+
+    decide_op(policy, answer, PATH_READ, read);
+    decide_op(policy, answer, PATH_WRITE, write);
+    if (read->access >= ACCESS_ASK && read->access > write->access) {
+        *write = *read;
+        write->reason = DECIDED_BY_READ;
+    }
+}
+
+int decide_path(const struct policy *policy, const char *path,
+                struct path_decision ret_decisions[PATH_OP_COUNT])
+{
+    struct tree_answer answer;
+    int r = pathtree_ask(&policy->tree, path, &answer);
+
+    if (r == 0)
+        decide_answer(policy, &answer, ret_decisions);
+    return r;
+}
+
+const struct path_rule *decide_limits(const struct policy *policy, const char *path, int *ret_error)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    *ret_error = decide_path(policy, path, decisions);
+    if (*ret_error < 0 || decisions[PATH_READ].reason != DECIDED_BY_RULE)
+        return NULL;
+    return decisions[PATH_READ].rule;
+}
+
+/* What the rules of each speaker say of a host: a denial, and the most specific of the others. */
+struct net_search {
+    unsigned lowest_bits; /* a range must be at least this narrow to count; 0: any */
+    const struct net_rule *denied;
+    struct {
+        const struct net_rule *rule;
+        unsigned specificity;
+    } best[AUTHORITY_COUNT];
+};
+
+static void net_found(void *context, const struct net_rule *rule, unsigned specificity)
+{
+    struct net_search *search = context;
+    unsigned who = rule->layer->authority;
+    const struct net_rule *before = search->best[who].rule;
+
+    if (rule->verdict == NET_DENY) {
+        /* The same denial is named whatever order the rules came in. */
+        if (!search->denied || rule->layer->order < search->denied->layer->order)
+            search->denied = rule;
+        return;
+    }
+    if (rule->host.prefix_bits < search->lowest_bits)
+        return;
+    if (before &&
+        (specificity < search->best[who].specificity ||
+         (specificity == search->best[who].specificity && before->verdict >= rule->verdict)))
+        return;
+    search->best[who].rule = rule;
+    search->best[who].specificity = specificity;
+}
+
+/* The most specific rule of all that may widen, then what stronger speakers and the project say. */
+static const struct net_rule *net_winner(const struct net_search *search)
+{
+    const struct net_rule *winner = NULL;
+    unsigned specificity = 0;
+
+    for (unsigned who = 0; who < AUTHORITY_COUNT; who++) {
+        const struct net_rule *rule = search->best[who].rule;
+
+        if (rule && who != AUTHORITY_PROJECT &&
+            (!winner || search->best[who].specificity >= specificity)) {
+            winner = rule;
+            specificity = search->best[who].specificity;
+        }
+    }
+    for (unsigned who = AUTHORITY_USER; winner && who < AUTHORITY_COUNT; who++) {
+        const struct net_rule *rule = search->best[who].rule;
+
+        if (rule && who > winner->layer->authority && rule->verdict == NET_ASK)
+            winner = rule;
+    }
+    if (winner && winner->verdict == NET_ALLOW && search->best[AUTHORITY_PROJECT].rule)
+        winner = search->best[AUTHORITY_PROJECT].rule;
+    return winner;
+}
+
+static const struct item *find_host_port(const struct policy *policy, unsigned port)
+{
+    vec_each (&policy->items, item) {
+        if (item->list == LIST_NETWORK_HOST_PORTS && strtoul(item->value, NULL, 10) == port)
+            return item;
+    }
+    return NULL;
+}
+
+static void decide_proxied(const struct policy *policy, const struct host *target,
+                           const struct net_search *search, struct net_decision *decision)
+{
+    static const enum access verdicts[] = {
+        [NET_ALLOW] = ACCESS_ALLOW, [NET_ASK] = ACCESS_ASK, [NET_DENY] = ACCESS_DENY};
+    const struct net_rule *winner = net_winner(search);
+
+    if (decision->special && strcmp(decision->special, "loopback") == 0) {
+        decision->item = find_host_port(policy, target->port);
+        if (decision->item) {
+            decision->access = ACCESS_ALLOW;
+            decision->reason = NET_BY_HOST_PORT;
+            return;
+        }
+    }
+    if (decision->special && !winner) {
+        decision->access = ACCESS_DENY;
+        decision->reason = NET_BY_SPECIAL;
+        return;
+    }
+    if (!winner) {
+        decision->access = policy_number(policy, SETTING_NETWORK_UNLISTED) == UNLISTED_ASK
+                               ? ACCESS_ASK
+                               : ACCESS_DENY;
+        decision->reason = NET_BY_UNLISTED;
+        return;
+    }
+    decision->access = verdicts[winner->verdict];
+    decision->rule = winner;
+    decision->reason = NET_BY_RULE;
+}
+
+void decide_net(const struct policy *policy, const struct host *target,
+                struct net_decision *ret_decision)
+{
+    struct net_search search = {0};
+    uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
+
+    *ret_decision = (struct net_decision){.access = ACCESS_DENY, .reason = NET_BY_MODE};
+    if (mode == NETWORK_NONE)
+        return;
+    ret_decision->special = host_special(target, &search.lowest_bits);
+    netindex_ask(&policy->net_index, target, net_found, &search);
+    if (search.denied) {
+        ret_decision->rule = search.denied;
+        ret_decision->reason = NET_BY_RULE;
+    } else if (mode == NETWORK_PROXY) {
+        decide_proxied(policy, target, &search, ret_decision);
+    } else {
+        ret_decision->access = ACCESS_ALLOW;
+    }
+}
+
+const struct item *decide_unix_socket(const struct policy *policy, const char *path)
+{
+    vec_each (&policy->items, item) {
+        if (item->list == LIST_NETWORK_UNIX_SOCKETS && path_is_below(path, item->value))
+            return item;
+    }
+    return NULL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answer to a question: which rule wins, and why. */
+#ifndef POLICY_DECIDE_H
+#define POLICY_DECIDE_H
+
+#include "policy/model.h"
+
+/*
+ * How it works, for one path and one operation:
+ *   1. Of the rules of profile, approved project, user and org the most
+ *      specific wins; the profile loses a tie, else the stricter wins it. No
+ *      rule: the default, which "reads" sets for reads; writes are denied.
+ *   2. What a stronger speaker than the winner denies, or wants to be asked
+ *      about, stands.
+ *   3. A built-in entry stands unless the user or the org names that very
+ *      path or one below it.
+ *   4. A project makes it stricter, never laxer.
+ * What cannot be read cannot be written.
+ */
+enum decide_reason {
+    DECIDED_BY_RULE,
+    DECIDED_BY_DEFAULT,  /* no rule says anything */
+    DECIDED_BY_SKELETON, /* a directory that only leads to what is granted below it */
+    DECIDED_BY_READ,     /* a write that fails because the path cannot be read */
+};
+
+struct path_decision {
+    enum access access; /* never ACCESS_UNSET */
+    enum decide_reason reason;
+    const struct path_rule *rule; /* NULL when no rule decided */
+};
+
+/* path is absolute, normalized and resolved. Fills one decision per operation. */
+int decide_path(const struct policy *policy, const char *path,
+                struct path_decision ret_decisions[PATH_OP_COUNT]);
+
+/* The decisions from an answer of the tree that is at hand already. */
+void decide_answer(const struct policy *policy, const struct tree_answer *answer,
+                   struct path_decision ret_decisions[PATH_OP_COUNT]);
+
+enum net_reason {
+    NET_BY_RULE,
+    NET_BY_MODE,      /* no network at all, or no boundary at all */
+    NET_BY_UNLISTED,  /* no rule names the host */
+    NET_BY_SPECIAL,   /* an address that must be listed */
+    NET_BY_HOST_PORT, /* a port of the host's loopback that the policy lists */
+};
+
+struct net_decision {
+    enum access access; /* ACCESS_ALLOW, ACCESS_ASK or ACCESS_DENY */
+    enum net_reason reason;
+    const struct net_rule *rule;
+    const struct item *item; /* the list entry that allowed it */
+    const char *special;     /* which kind of address */
+};
+
+void decide_net(const struct policy *policy, const struct host *target,
+                struct net_decision *ret_decision);
+
+/* The entry of sandbox.network.unix_sockets that covers a path, or NULL. */
+const struct item *decide_unix_socket(const struct policy *policy, const char *path);
+
+/* The rule whose suffixes and size limit hold for a path, or NULL. */
+const struct path_rule *decide_limits(const struct policy *policy, const char *path,
+                                      int *ret_error);
+
+#endif

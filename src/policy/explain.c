@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a question was answered as it was. */
+#include "policy/explain.h"
+
+#include "base/json.h"
+#include "policy/build.h"
+
+#include <string.h>
+
+static const char *const op_words[] = {
+    [MESSAGE_READ] = "read", [MESSAGE_WRITE] = "write", [MESSAGE_EXEC] = "exec"};
+
+static enum path_op path_op(enum message_op op)
+{
+    return op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ;
+}
+
+static const char *verdict_word(enum access access)
+{
+    return access == ACCESS_DENY ? "deny" : access == ACCESS_ASK ? "ask" : "allow";
+}
+
+void explain_origin(const struct layer *layer, struct origin origin, struct strbuf *out)
+{
+    strbuf_add_escaped(out, origin.file ? origin.file : layer->name);
+    if (origin.line)
+        strbuf_addf(out, ":%u:%u", origin.line, origin.column);
+}
+
+void explain_remedy(const struct policy *policy, enum message_op op, const char *path,
+                    const struct path_decision *decision, struct strbuf *out)
+{
+    const struct path_rule *rule = decision->rule;
+    const char *mode = op == MESSAGE_WRITE ? "rw" : "ro";
+
+    (void)policy;
+    if (decision->access < ACCESS_ASK) {
+        strbuf_add(out, "to refuse it, add the path to sandbox.deny");
+        strbuf_add(out, op == MESSAGE_WRITE ? ", or to sandbox.protect for writes only" : "");
+        return;
+    }
+    if (rule && rule->kind == RULE_SEALED) {
+        strbuf_add(out, "nothing: a sandbox cannot change the policy it runs under");
+        return;
+    }
+    if (rule && (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)) {
+        strbuf_addf(out, "name this path, or one below it, with mode %s in sandbox.paths of ",
+                    mode);
+        strbuf_add(out, "the user or org policy");
+        return;
+    }
+    if (rule && rule->layer->authority == AUTHORITY_ORG) {
+        strbuf_add(out, "only the org policy can change it: ");
+        explain_origin(rule->layer, rule->origin, out);
+        return;
+    }
+    if (rule) {
+        strbuf_add(out, "change the rule at ");
+        explain_origin(rule->layer, rule->origin, out);
+        strbuf_add(out, ", or add a more specific one");
+        return;
+    }
+    strbuf_addf(out, "add --%s '", mode);
+    strbuf_add_escaped(out, path);
+    strbuf_addf(out, "', or a rule with mode %s to sandbox.paths", mode);
+}
+
+static void add_rule_text(const struct path_rule *rule, struct strbuf *out)
+{
+    message_rule_label(rule, out);
+    if (rule->kind == RULE_PATH) {
+        strbuf_addf(out, " (%s ", rule_mode(rule));
+        strbuf_add_escaped(out, rule->path);
+        strbuf_add(out, ")");
+    }
+    if (rule->link) {
+        strbuf_add(out, ", reached through the link ");
+        strbuf_add_escaped(out, rule->link);
+    }
+    strbuf_add(out, " at ");
+    explain_origin(rule->layer, rule->origin, out);
+    if (rule->reason)
+        strbuf_addf(out, ": %s", rule->reason);
+}
+
+/* Every rule that had a say but the one that decided. */
+static void add_others(const struct tree_answer *answer, enum path_op op,
+                       const struct path_rule *winner, enum bawn_format format, struct strbuf *out)
+{
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+        const struct path_rule *rule = answer->best[class][op].rule;
+
+        if (!rule || rule == winner)
+            continue;
+        if (format == BAWN_FORMAT_TEXT) {
+            strbuf_addf(out, "  also:      %s by ",
+                        access_word(op == PATH_READ ? rule->read : rule->write));
+            add_rule_text(rule, out);
+            strbuf_add(out, "\n");
+        } else {
+            autostrbuf struct strbuf label = {0};
+
+            message_rule_label(rule, &label);
+            json_open(out, NULL, '{');
+            json_put_string(out, "rule", label.text);
+            json_put_string(out, "says", access_word(op == PATH_READ ? rule->read : rule->write));
+            json_put_string(out, "file", rule->origin.file);
+            json_put_uint(out, "line", rule->origin.line);
+            json_put_uint(out, "column", rule->origin.column);
+            json_close(out, '}');
+        }
+    }
+}
+
+static void path_text(const struct policy *policy, const struct path_story *story,
+                      const struct path_decision *decision, const struct tree_answer *answer,
+                      struct strbuf *out)
+{
+    strbuf_addf(out, "%s: %s ", verdict_word(decision->access), op_words[story->op]);
+    strbuf_add_escaped(out, story->resolved);
+    if (decision->access == ACCESS_OVERLAY || decision->access == ACCESS_PRIVATE)
+        strbuf_addf(out, " (%s)", access_word(decision->access));
+    strbuf_add(out, "\n");
+    if (strcmp(story->asked, story->resolved) != 0) {
+        strbuf_add(out, "  asked:     ");
+        strbuf_add_escaped(out, story->asked);
+        strbuf_add(out, "\n");
+    }
+    strbuf_add(out, "  decided:   ");
+    if (decision->rule)
+        add_rule_text(decision->rule, out);
+    else if (decision->reason == DECIDED_BY_SKELETON)
+        strbuf_add(out, "no rule; the directory only leads to what is granted below it");
+    else if (story->op == MESSAGE_WRITE && decision->reason == DECIDED_BY_DEFAULT)
+        strbuf_add(out, "no rule grants it, and writes are denied by default");
+    else
+        strbuf_addf(out, "no rule names it; reads: %s",
+                    setting_table[SETTING_READS].words[policy_number(policy, SETTING_READS)]);
+    strbuf_add(out, "\n");
+    if (decision->reason == DECIDED_BY_READ)
+        strbuf_add(out, "  because:   what cannot be read cannot be written\n");
+    add_others(answer, path_op(story->op), decision->rule, BAWN_FORMAT_TEXT, out);
+    strbuf_add(out, "  to change: ");
+    explain_remedy(policy, story->op, story->resolved, decision, out);
+    strbuf_add(out, "\n");
+}
+
+static void path_json(const struct policy *policy, const struct path_story *story,
+                      const struct path_decision *decision, const struct tree_answer *answer,
+                      struct strbuf *out)
+{
+    autostrbuf struct strbuf label = {0};
+    autostrbuf struct strbuf remedy = {0};
+    const struct path_rule *rule = decision->rule;
+
+    message_label(decision, &label);
+    explain_remedy(policy, story->op, story->resolved, decision, &remedy);
+    json_open(out, NULL, '{');
+    json_put_string(out, "verdict", verdict_word(decision->access));
+    json_put_string(out, "operation", op_words[story->op]);
+    json_put_string(out, "asked", story->asked);
+    json_put_string(out, "target", story->resolved);
+    json_put_string(out, "access", access_word(decision->access));
+    json_put_string(out, "rule", label.text);
+    json_put_string(out, "layer", rule ? rule->layer->name : NULL);
+    json_put_string(out, "file", rule ? rule->origin.file : NULL);
+    json_put_uint(out, "line", rule ? rule->origin.line : 0);
+    json_put_uint(out, "column", rule ? rule->origin.column : 0);
+    json_put_string(out, "reason", rule ? rule->reason : NULL);
+    json_open(out, "also", '[');
+    add_others(answer, path_op(story->op), rule, BAWN_FORMAT_JSON, out);
+    json_close(out, ']');
+    json_put_string(out, "to_change", remedy.text);
+    json_close(out, '}');
+    strbuf_add(out, "\n");
+}
+
+int explain_path(const struct policy *policy, const struct path_story *story,
+                 enum bawn_format format, struct strbuf *out)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    struct tree_answer answer;
+    int r;
+
+    if (!story->resolved && format == BAWN_FORMAT_TEXT) {
+        strbuf_addf(out, "deny: %s ", op_words[story->op]);
+        strbuf_add_escaped(out, story->asked);
+        strbuf_addf(out, "\n  decided:   the path cannot be resolved: %s\n", story->unresolved);
+        return 0;
+    }
+    if (!story->resolved) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "verdict", "deny");
+        json_put_string(out, "operation", op_words[story->op]);
+        json_put_string(out, "asked", story->asked);
+        json_put_string(out, "unresolved", story->unresolved);
+        json_close(out, '}');
+        strbuf_add(out, "\n");
+        return 0;
+    }
+    r = pathtree_ask(&policy->tree, story->resolved, &answer);
+    if (r < 0)
+        return r;
+    decide_answer(policy, &answer, decisions);
+    if (format == BAWN_FORMAT_TEXT)
+        path_text(policy, story, &decisions[path_op(story->op)], &answer, out);
+    else
+        path_json(policy, story, &decisions[path_op(story->op)], &answer, out);
+    return 0;
+}
+
+static void net_remedy(const struct net_decision *decision, const char *asked, struct strbuf *out)
+{
+    if (decision->access == ACCESS_ALLOW)
+        strbuf_add(out, "to refuse it, add the host to sandbox.network.deny");
+    else if (decision->reason == NET_BY_MODE)
+        strbuf_add(out, "set sandbox.network to true to be asked, or list hosts in "
+                        "sandbox.network.allow with mode proxy");
+    else if (decision->reason == NET_BY_SPECIAL)
+        strbuf_add(out, "list the address itself in sandbox.network.allow");
+    else if (decision->rule && decision->rule->verdict == NET_DENY)
+        strbuf_add(out, "take the host out of sandbox.network.deny: a denial always wins");
+    else {
+        strbuf_add(out, "add --allow-host '");
+        strbuf_add_escaped(out, asked);
+        strbuf_add(out, "', or the host to sandbox.network.allow");
+    }
+}
+
+void explain_net(const struct policy *policy, const char *asked, const struct host *target,
+                 enum bawn_format format, struct strbuf *out)
+{
+    autostrbuf struct strbuf label = {0};
+    autostrbuf struct strbuf remedy = {0};
+    struct net_decision decision;
+    const struct origin *origin;
+
+    decide_net(policy, target, &decision);
+    message_net_label(policy, &decision, &label);
+    net_remedy(&decision, asked, &remedy);
+    origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
+    if (format == BAWN_FORMAT_JSON) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "verdict", verdict_word(decision.access));
+        json_put_string(out, "operation", "connect");
+        json_put_string(out, "asked", asked);
+        json_put_string(out, "target", target->name);
+        json_put_uint(out, "port", target->port);
+        json_put_string(out, "rule", label.text);
+        json_put_string(out, "file", origin ? origin->file : NULL);
+        json_put_uint(out, "line", origin ? origin->line : 0);
+        json_put_uint(out, "column", origin ? origin->column : 0);
+        json_put_string(out, "to_change", remedy.text);
+        json_close(out, '}');
+        strbuf_add(out, "\n");
+        return;
+    }
+    strbuf_addf(out, "%s: connect %s:%u\n  decided:   %s", verdict_word(decision.access),
+                target->name, target->port, label.text ? label.text : "");
+    if (origin && origin->file) {
+        strbuf_add(out, " at ");
+        strbuf_add_escaped(out, origin->file);
+        if (origin->line)
+            strbuf_addf(out, ":%u:%u", origin->line, origin->column);
+    }
+    strbuf_addf(out, "\n  to change: %s\n", remedy.text ? remedy.text : "");
+}
+
+static int lint_rule(const struct policy *policy, const struct path_rule *rule,
+                     struct bawn_report *report)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    const struct path_rule *other;
+    autostrbuf struct strbuf label = {0};
+    autostrbuf struct strbuf other_label = {0};
+    autostrbuf struct strbuf where = {0};
+
+    if (decide_path(policy, rule->path, decisions) < 0)
+        return -1;
+    if (decisions[PATH_READ].rule == rule || decisions[PATH_WRITE].rule == rule)
+        return 0;
+    other = decisions[PATH_READ].rule ? decisions[PATH_READ].rule : decisions[PATH_WRITE].rule;
+    message_rule_label(rule, &label);
+    if (rule->layer->authority == AUTHORITY_PROJECT && rule->read < ACCESS_ASK) {
+        report_add(report, BAWN_WARNING, "policy.widens", rule->origin,
+                   "%s has no effect: a project may only narrow what the user allows", label.text);
+        if (rule->layer->file)
+            report_hint(report, "read the file, then approve it with 'bawn policy approve %s'",
+                        rule->layer->file);
+        return 0;
+    }
+    if (!other)
+        return 0;
+    message_rule_label(other, &other_label);
+    explain_origin(other->layer, other->origin, &where);
+    report_add(report, BAWN_WARNING, "policy.shadowed", rule->origin,
+               "%s has no effect: %s at %s decides for '%s'", label.text, other_label.text,
+               where.text, rule->path);
+    return 0;
+}
+
+int explain_lint(const struct policy *policy, struct bawn_report *report)
+{
+    vec_each (&policy->rules, rule) {
+        if ((*rule)->layer->id == LAYER_BUILTIN || (*rule)->wild || (*rule)->link)
+            continue;
+        if (lint_rule(policy, *rule, report) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The whole story of one answer, and of one policy: for people and for programs. */
+#ifndef POLICY_EXPLAIN_H
+#define POLICY_EXPLAIN_H
+
+#include "policy/decide.h"
+#include "policy/message.h"
+
+/* A question about a path, with all that is known of it. */
+struct path_story {
+    enum message_op op;
+    const char *asked;
+    const char *resolved;   /* NULL when it could not be */
+    const char *unresolved; /* why not */
+};
+
+int explain_path(const struct policy *policy, const struct path_story *story,
+                 enum bawn_format format, struct strbuf *out);
+void explain_net(const struct policy *policy, const char *asked, const struct host *target,
+                 enum bawn_format format, struct strbuf *out);
+
+/* What would change a decision on a path, in one sentence. */
+void explain_remedy(const struct policy *policy, enum message_op op, const char *path,
+                    const struct path_decision *decision, struct strbuf *out);
+
+/* "FILE:LINE:COLUMN", or the layer's name when there is no file. */
+void explain_origin(const struct layer *layer, struct origin origin, struct strbuf *out);
+
+/* The effective policy, every value with its origin. */
+void explain_policy(const struct policy *policy, bool with_builtin, enum bawn_format format,
+                    struct strbuf *out);
+
+/* Rules that never decide anything, and grants that a project gives in vain. */
+int explain_lint(const struct policy *policy, struct bawn_report *report);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/netrule.h"
+
+#include "base/text.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LABEL_BYTES = 63, V4_BITS = 96 };
+
+static void address_from_v4(unsigned char out[16], const unsigned char v4[4])
+{
+    memset(out, 0, 10);
+    out[10] = out[11] = 0xff;
+    memcpy(out + 12, v4, 4);
+}
+
+static bool address_is_v4(const unsigned char address[16])
+{
+    static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    return memcmp(address, mapped, sizeof(mapped)) == 0;
+}
+
+bool host_parse_address(const char *text, struct host *ret_host)
+{
+    unsigned char v4[4];
+
+    memset(ret_host, 0, sizeof(*ret_host));
+    if (inet_pton(AF_INET, text, v4) == 1)
+        address_from_v4(ret_host->address, v4);
+    else if (inet_pton(AF_INET6, text, ret_host->address) != 1)
+        return false;
+    ret_host->kind = HOST_ADDRESS;
+    ret_host->prefix_bits = 128;
+    if (address_is_v4(ret_host->address))
+        (void)inet_ntop(AF_INET, ret_host->address + 12, ret_host->name, sizeof(ret_host->name));
+    else
+        (void)inet_ntop(AF_INET6, ret_host->address, ret_host->name, sizeof(ret_host->name));
+    return true;
+}
+
+static bool label_is_number(const char *label, size_t length)
+{
+    if (length > 1 && label[0] == '0' && (label[1] == 'x' || label[1] == 'X'))
+        return true;
+    for (size_t i = 0; i < length; i++)
+        if (!isdigit((unsigned char)label[i]))
+            return false;
+    return true;
+}
+
+/* SECURITY: no form of a name may mean an address to one program and a name to another, so
+ * 127.1, 0x7f.0.0.1, 2130706433 and the like are refused. */
+static const char *parse_name(const char *text, size_t length, char out[static LIMIT_HOST_BYTES])
+{
+    size_t label = 0;
+
+    if (length > 1 && text[length - 1] == '.')
+        length--;
+    if (length == 0)
+        return "there is no host in it";
+    if (length >= LIMIT_HOST_BYTES)
+        return "a host name has at most 253 bytes";
+    for (size_t i = 0; i <= length; i++) {
+        unsigned char byte = i < length ? (unsigned char)text[i] : '.';
+
+        if (byte == '.') {
+            if (i == label)
+                return "a host name has no empty label";
+            if (i - label > LABEL_BYTES)
+                return "a label of a host name has at most 63 bytes";
+            if (text[label] == '-' || text[i - 1] == '-')
+                return "a label of a host name does not start or end with -";
+            if (i == length && label_is_number(text + label, i - label))
+                return "not an address in its usual form, and a name does not end in a number";
+            label = i + 1;
+        } else if (byte == '*') {
+            return "a * can only stand for whole labels in front: *.example or **.example";
+        } else if (byte >= 0x80) {
+            return "write an international name in its xn-- form";
+        } else if (!isalnum(byte) && byte != '-' && byte != '_') {
+            return "a host name has letters, digits, - and . only (no scheme, no path)";
+        }
+        if (i < length)
+            out[i] = (char)tolower(byte);
+    }
+    out[length] = '\0';
+    return NULL;
+}
+
+static const char *parse_port(const char *text, uint16_t *ret_port)
+{
+    uint64_t port;
+
+    if (!text_parse_count(text, 65535, &port) || port == 0)
+        return "a port is a number from 1 to 65535";
+    *ret_port = (uint16_t)port;
+    return NULL;
+}
+
+/* Clears the bits behind the prefix, so that equal ranges have equal keys. */
+static void address_mask(unsigned char address[16], unsigned bits)
+{
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned keep = bits >= (i + 1) * 8 ? 8 : bits <= i * 8 ? 0 : bits - i * 8;
+
+        address[i] &= (unsigned char)(0xff00U >> keep);
+    }
+}
+
+static const char *parse_prefix(const char *text, struct host *host)
+{
+    bool is_v4 = address_is_v4(host->address);
+    uint64_t bits;
+
+    if (!text_parse_count(text, is_v4 ? 32 : 128, &bits))
+        return is_v4 ? "an IPv4 range ends in /0 to /32" : "an IPv6 range ends in /0 to /128";
+    host->prefix_bits = (unsigned)bits + (is_v4 ? V4_BITS : 0);
+    address_mask(host->address, host->prefix_bits);
+    return NULL;
+}
+
+/* "ADDRESS", "ADDRESS/BITS", "[V6]"; NULL in *ret_is_address when it is none of these. */
+static const char *parse_address_rule(const char *text, size_t length, struct host *ret_host,
+                                      bool *ret_is_address)
+{
+    char buffer[INET6_ADDRSTRLEN + 8];
+    char *slash;
+    uint16_t port = ret_host->port;
+
+    *ret_is_address = false;
+    if (length == 0 || length >= sizeof(buffer))
+        return NULL;
+    memcpy(buffer, text, length);
+    buffer[length] = '\0';
+    slash = strchr(buffer, '/');
+    if (slash)
+        *slash = '\0';
+    if (!host_parse_address(buffer, ret_host))
+        return NULL;
+    *ret_is_address = true;
+    ret_host->port = port;
+    return slash ? parse_prefix(slash + 1, ret_host) : NULL;
+}
+
+/* Splits off ":PORT". A bare IPv6 address has colons of its own and takes no port. */
+static const char *split_port(const char *text, const char **ret_start, size_t *ret_length,
+                              uint16_t *ret_port)
+{
+    const char *end;
+
+    *ret_start = text;
+    *ret_length = strlen(text);
+    *ret_port = 0;
+    if (*text == '[') {
+        end = strchr(text, ']');
+        if (!end)
+            return "a [ without its ]";
+        *ret_start = text + 1;
+        *ret_length = (size_t)(end - text - 1);
+        if (end[1] == '\0')
+            return NULL;
+        return end[1] == ':' ? parse_port(end + 2, ret_port) : "behind ] there can only be a port";
+    }
+    end = strchr(text, ':');
+    if (!end || strchr(end + 1, ':'))
+        return NULL;
+    *ret_length = (size_t)(end - text);
+    return parse_port(end + 1, ret_port);
+}
+
+const char *host_parse_rule(const char *text, struct host *ret_host)
+{
+    const char *wrong;
+    const char *start;
+    size_t length;
+    bool is_address;
+
+    memset(ret_host, 0, sizeof(*ret_host));
+    wrong = split_port(text, &start, &length, &ret_host->port);
+    if (wrong)
+        return wrong;
+    wrong = parse_address_rule(start, length, ret_host, &is_address);
+    if (wrong || is_address)
+        return wrong;
+    if (*text == '[')
+        return "between [ and ] stands an IPv6 address";
+    ret_host->kind = HOST_NAME;
+    if (length > 3 && strncmp(start, "**.", 3) == 0) {
+        ret_host->kind = HOST_DOMAIN;
+        start += 3;
+        length -= 3;
+    } else if (length > 2 && strncmp(start, "*.", 2) == 0) {
+        ret_host->kind = HOST_SUBDOMAINS;
+        start += 2;
+        length -= 2;
+    }
+    return parse_name(start, length, ret_host->name);
+}
+
+const char *host_parse_target(const char *text, struct host *ret_host)
+{
+    const char *wrong = host_parse_rule(text, ret_host);
+
+    if (wrong)
+        return wrong;
+    if (ret_host->kind == HOST_SUBDOMAINS || ret_host->kind == HOST_DOMAIN)
+        return "a target is one host, not a pattern";
+    if (ret_host->kind == HOST_ADDRESS && strchr(text, '/'))
+        return "a target is one address, not a range";
+    if (ret_host->port == 0)
+        return "a target needs a port: HOST:PORT, or [IPV6]:PORT";
+    return NULL;
+}
+
+const char *host_special(const struct host *host, unsigned *ret_prefix_bits)
+{
+    static const struct {
+        const char *range;
+        const char *what;
+    } table[] = {
+        {"0.0.0.0/8", "unspecified"},
+        {"127.0.0.0/8", "loopback"},
+        {"169.254.0.0/16", "link-local (cloud metadata lives there)"},
+        {"10.0.0.0/8", "private"},
+        {"172.16.0.0/12", "private"},
+        {"192.168.0.0/16", "private"},
+        {"100.64.0.0/10", "carrier-grade NAT"},
+        {"192.0.0.0/24", "protocol assignments"},
+        {"198.18.0.0/15", "benchmarking"},
+        {"224.0.0.0/4", "multicast"},
+        {"240.0.0.0/4", "reserved"},
+        {"::/128", "unspecified"},
+        {"::1/128", "loopback"},
+        {"::/96", "IPv4-compatible"},
+        {"64:ff9b::/96", "translated IPv4"},
+        {"64:ff9b:1::/48", "translated IPv4"},
+        {"2002::/16", "6to4"},
+        {"2001::/32", "Teredo"},
+        {"fc00::/7", "private"},
+        {"fe80::/10", "link-local"},
+        {"fec0::/10", "site-local"},
+        {"ff00::/8", "multicast"},
+    };
+
+    *ret_prefix_bits = 0;
+    if (host->kind == HOST_NAME) {
+        size_t length = strlen(host->name);
+
+        if (strcmp(host->name, "localhost") == 0 ||
+            (length > 10 && strcmp(host->name + length - 10, ".localhost") == 0))
+            return "loopback";
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        unsigned char masked[16];
+        struct host range;
+
+        (void)host_parse_rule(table[i].range, &range);
+        memcpy(masked, host->address, sizeof(masked));
+        address_mask(masked, range.prefix_bits);
+        if (memcmp(masked, range.address, sizeof(masked)) == 0) {
+            *ret_prefix_bits = range.prefix_bits;
+            return table[i].what;
+        }
+    }
+    return NULL;
+}
+
+/* Keys of the index: names by the kind of rule, addresses by the length of the prefix. */
+static uint64_t key_scope(const struct host *host)
+{
+    return host->kind == HOST_ADDRESS ? 16 + host->prefix_bits : (uint64_t)host->kind;
+}
+
+void netindex_done(struct netindex *index)
+{
+    map_done(&index->by_key);
+    memset(index, 0, sizeof(*index));
+}
+
+bool netindex_add(struct netindex *index, struct net_rule *rule)
+{
+    const struct host *host = &rule->host;
+    bool is_address = host->kind == HOST_ADDRESS;
+    const char *key = is_address ? (const char *)host->address : host->name;
+    size_t length = is_address ? sizeof(host->address) : strlen(host->name);
+    struct net_rule *first = map_get(&index->by_key, key_scope(host), key, length);
+
+    if (is_address)
+        index->has_prefix[host->prefix_bits] = true;
+    if (!first)
+        return map_put(&index->by_key, key_scope(host), key, length, rule);
+    rule->next = first->next;
+    first->next = rule;
+    return true;
+}
+
+struct ask {
+    const struct netindex *index;
+    uint16_t port;
+    void (*found)(void *context, const struct net_rule *rule, unsigned specificity);
+    void *context;
+};
+
+static void ask_key(const struct ask *ask, uint64_t scope, const char *key, size_t length,
+                    unsigned specificity)
+{
+    const struct net_rule *rule = map_get(&ask->index->by_key, scope, key, length);
+
+    for (; rule; rule = rule->next)
+        if (rule->host.port == 0 || rule->host.port == ask->port)
+            ask->found(ask->context, rule, specificity * 2 + (rule->host.port != 0));
+}
+
+static void ask_name(const struct ask *ask, const char *name)
+{
+    size_t length = strlen(name);
+    unsigned exact = (unsigned)length * 4;
+
+    ask_key(ask, HOST_NAME, name, length, exact + 3);
+    ask_key(ask, HOST_DOMAIN, name, length, exact + 2);
+    while ((name = strchr(name, '.'))) {
+        unsigned rest;
+
+        name++;
+        length = strlen(name);
+        rest = (unsigned)length * 4;
+        ask_key(ask, HOST_SUBDOMAINS, name, length, rest + 1);
+        ask_key(ask, HOST_DOMAIN, name, length, rest);
+    }
+}
+
+void netindex_ask(const struct netindex *index, const struct host *target,
+                  void (*found)(void *context, const struct net_rule *rule, unsigned specificity),
+                  void *context)
+{
+    struct ask ask = {.index = index, .port = target->port, .found = found, .context = context};
+    unsigned char masked[16];
+    unsigned lowest;
+
+    if (target->kind == HOST_NAME) {
+        ask_name(&ask, target->name);
+        return;
+    }
+    memcpy(masked, target->address, sizeof(masked));
+    /* An IPv4 address is in no IPv6 range, however wide. */
+    lowest = address_is_v4(target->address) ? V4_BITS : 0;
+    for (unsigned bits = 129; bits-- > lowest;) {
+        if (!index->has_prefix[bits])
+            continue;
+        address_mask(masked, bits);
+        ask_key(&ask, 16 + bits, (const char *)masked, sizeof(masked), bits);
+    }
+}

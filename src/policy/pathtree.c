@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/pathtree.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/path.h"
+#include "policy/glob.h"
+#include "policy/model.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+struct tree_glob {
+    struct tree_glob *next;
+    struct tree_node *node;
+    const char *pattern;
+    size_t length;
+};
+
+struct tree_node {
+    uint64_t id;            /* scope of the edges in the map */
+    size_t star_id;         /* dense number of a ** node */
+    struct tree_node *star; /* the ** edge */
+    struct tree_glob *globs;
+    size_t suffix_longest; /* 0: no suffix edges */
+    bool has_any_name;     /* a "*" edge: the empty suffix */
+    bool grants_below;
+    const struct path_rule *best[CLASS_COUNT][PATH_OP_COUNT];
+};
+
+/* Edges of one node are kept apart by kind: "x" and "*x" are different edges. */
+static uint64_t edge_scope(const struct tree_node *node, enum glob_kind kind)
+{
+    return node->id * 2 + (kind == GLOB_SUFFIX);
+}
+
+static enum access rule_access(const struct path_rule *rule, enum path_op op)
+{
+    return op == PATH_READ ? rule->read : rule->write;
+}
+
+static enum rule_class rule_class(const struct path_rule *rule)
+{
+    static const enum rule_class classes[AUTHORITY_COUNT] = {
+        [AUTHORITY_BUILTIN] = CLASS_PROFILE,   [AUTHORITY_PROJECT] = CLASS_PROJECT,
+        [AUTHORITY_APPROVED] = CLASS_APPROVED, [AUTHORITY_USER] = CLASS_USER,
+        [AUTHORITY_ORG] = CLASS_ORG,
+    };
+
+    if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED || rule->kind == RULE_SEALED)
+        return CLASS_LISTED;
+    return classes[rule->layer->authority];
+}
+
+const struct path_rule *pathtree_prefer(const struct path_rule *a, const struct path_rule *b,
+                                        enum path_op op)
+{
+    if (rule_class(a) != CLASS_LISTED && a->layer->order != b->layer->order)
+        return a->layer->order > b->layer->order ? a : b;
+    return rule_access(b, op) > rule_access(a, op) ? b : a;
+}
+
+void pathtree_done(struct pathtree *tree)
+{
+    map_done(&tree->edges);
+    memset(tree, 0, sizeof(*tree));
+}
+
+static struct tree_node *node_new(struct pathtree *tree, struct arena *arena)
+{
+    struct tree_node *node = arena_new(arena, struct tree_node);
+
+    if (node)
+        node->id = ++tree->node_count;
+    return node;
+}
+
+static struct tree_node *node_star(struct pathtree *tree, struct arena *arena,
+                                   struct tree_node *node)
+{
+    if (!node->star) {
+        node->star = node_new(tree, arena);
+        if (node->star)
+            node->star->star_id = tree->star_count++;
+    }
+    return node->star;
+}
+
+static struct tree_node *node_glob(struct pathtree *tree, struct arena *arena,
+                                   struct tree_node *node, const char *pattern, size_t length)
+{
+    struct tree_glob *glob;
+
+    for (glob = node->globs; glob; glob = glob->next)
+        if (glob->length == length && memcmp(glob->pattern, pattern, length) == 0)
+            return glob->node;
+    glob = arena_new(arena, struct tree_glob);
+    if (!glob)
+        return NULL;
+    glob->pattern = arena_strndup(arena, pattern, length);
+    glob->length = length;
+    glob->node = node_new(tree, arena);
+    if (!glob->pattern || !glob->node)
+        return NULL;
+    glob->next = node->globs;
+    node->globs = glob;
+    return glob->node;
+}
+
+static struct tree_node *node_named(struct pathtree *tree, struct arena *arena,
+                                    struct tree_node *node, enum glob_kind kind, const char *name,
+                                    size_t length)
+{
+    uint64_t scope = edge_scope(node, kind);
+    struct tree_node *child = map_get(&tree->edges, scope, name, length);
+    const char *key;
+
+    if (child)
+        return child;
+    key = arena_strndup(arena, name, length);
+    child = node_new(tree, arena);
+    if (!key || !child || !map_put(&tree->edges, scope, key, length, child))
+        return NULL;
+    if (kind == GLOB_SUFFIX && length == 0)
+        node->has_any_name = true;
+    else if (kind == GLOB_SUFFIX && length > node->suffix_longest)
+        node->suffix_longest = length;
+    return child;
+}
+
+static struct tree_node *node_child(struct pathtree *tree, struct arena *arena,
+                                    struct tree_node *node, bool wild, const char *component,
+                                    size_t length)
+{
+    char text[LIMIT_PATH_BYTES];
+    enum glob_kind kind = GLOB_LITERAL;
+    size_t text_length = 0;
+
+    if (!wild)
+        return node_named(tree, arena, node, GLOB_LITERAL, component, length);
+    (void)glob_classify(component, length, text, &text_length, &kind);
+    if (kind == GLOB_ANY_DEPTH)
+        return node_star(tree, arena, node);
+    if (kind == GLOB_GENERAL)
+        return node_glob(tree, arena, node, text, text_length);
+    return node_named(tree, arena, node, kind, text, text_length);
+}
+
+const char *pathtree_check(const char *pattern)
+{
+    char text[LIMIT_PATH_BYTES];
+    const char *component;
+    size_t length;
+
+    if (strlen(pattern) >= LIMIT_PATH_BYTES)
+        return "longer than a path can be";
+    while ((component = path_next(&pattern, &length))) {
+        enum glob_kind kind;
+        size_t text_length;
+        const char *wrong = glob_classify(component, length, text, &text_length, &kind);
+
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}
+
+static void node_offer(struct tree_node *node, const struct path_rule *rule)
+{
+    enum rule_class class = rule_class(rule);
+
+    for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
+        const struct path_rule **best = &node->best[class][op];
+
+        if (rule_access(rule, op) != ACCESS_UNSET)
+            *best = *best ? pathtree_prefer(*best, rule, op) : rule;
+    }
+}
+
+int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_rule *rule,
+                 struct bawn_error *err)
+{
+    bool grants = rule->read != ACCESS_UNSET && rule->read < ACCESS_ASK &&
+                  rule->layer->authority != AUTHORITY_PROJECT;
+    const char *cursor = rule->path;
+    const char *wrong = rule->wild ? pathtree_check(rule->path) : NULL;
+    struct tree_node *node;
+    const char *component;
+    size_t length;
+
+    if (wrong)
+        return error_set(err, EINVAL, "policy.bad_pattern", "pattern '%s': %s", rule->path, wrong);
+    if (!tree->root)
+        tree->root = node_new(tree, arena);
+    node = tree->root;
+    while (node && (component = path_next(&cursor, &length))) {
+        node->grants_below = node->grants_below || grants;
+        node = node_child(tree, arena, node, rule->wild, component, length);
+    }
+    if (!node)
+        return error_memory(err);
+    node_offer(node, rule);
+    return 0;
+}
+
+/* The nodes that match the path so far. ** nodes, once reached, stay to the end. */
+struct walk {
+    const struct pathtree *tree;
+    struct tree_answer *answer;
+    size_t depth;
+    VEC(const struct tree_node *) now;   /* reached by the last component */
+    VEC(const struct tree_node *) stars; /* ** nodes reached so far */
+    uint64_t *star_seen;                 /* one bit each */
+    bool failed;
+};
+
+static void walk_offer(struct walk *walk, const struct tree_node *node)
+{
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+        for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
+            struct tree_match *best = &walk->answer->best[class][op];
+            const struct path_rule *rule = node->best[class][op];
+
+            if (!rule)
+                continue;
+            if (best->rule && best->depth == walk->depth)
+                rule = pathtree_prefer(best->rule, rule, op);
+            *best = (struct tree_match){.rule = rule, .depth = walk->depth};
+        }
+    }
+}
+
+/* A node matches the path up to here. So does what is behind its ** edge: ** may be nothing. */
+static void walk_reach(struct walk *walk, const struct tree_node *node)
+{
+    if (!node)
+        return;
+    walk_offer(walk, node);
+    if (!vec_push(&walk->now, node))
+        walk->failed = true;
+    for (node = node->star; node; node = node->star) {
+        uint64_t *word = &walk->star_seen[node->star_id / 64];
+        uint64_t bit = 1ULL << (node->star_id % 64);
+
+        walk_offer(walk, node);
+        if (*word & bit)
+            continue;
+        *word |= bit;
+        if (!vec_push(&walk->stars, node))
+            walk->failed = true;
+    }
+}
+
+static void walk_edges(struct walk *walk, const struct tree_node *node, const char *name,
+                       size_t length)
+{
+    const struct map *edges = &walk->tree->edges;
+    size_t longest = node->suffix_longest < length ? node->suffix_longest : length;
+
+    walk_reach(walk, map_get(edges, edge_scope(node, GLOB_LITERAL), name, length));
+    if (node->has_any_name)
+        walk_reach(walk, map_get(edges, edge_scope(node, GLOB_SUFFIX), name, 0));
+    for (size_t size = 1; size <= longest; size++)
+        walk_reach(walk, map_get(edges, edge_scope(node, GLOB_SUFFIX), name + length - size, size));
+    for (const struct tree_glob *glob = node->globs; glob; glob = glob->next)
+        if (glob_match(glob->pattern, glob->length, name, length))
+            walk_reach(walk, glob->node);
+}
+
+static void walk_component(struct walk *walk, const char *name, size_t length)
+{
+    size_t stars = walk->stars.count;
+    size_t now = walk->now.count;
+
+    walk->depth++;
+    /* What this component reaches is appended behind what the one before reached. */
+    for (size_t i = 0; i < now; i++)
+        walk_edges(walk, walk->now.items[i], name, length);
+    for (size_t i = 0; i < stars; i++) {
+        walk_offer(walk, walk->stars.items[i]);
+        walk_edges(walk, walk->stars.items[i], name, length);
+    }
+    walk->now.count -= now;
+    memmove(walk->now.items, walk->now.items + now, walk->now.count * sizeof(*walk->now.items));
+}
+
+int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer)
+{
+    uint64_t few_stars[16] = {0};
+    autofree uint64_t *many_stars = NULL;
+    struct walk walk = {.tree = tree, .answer = ret_answer, .star_seen = few_stars};
+    const char *component;
+    size_t length;
+
+    memset(ret_answer, 0, sizeof(*ret_answer));
+    if (!tree->root)
+        return 0;
+    if (tree->star_count > 64 * (sizeof(few_stars) / sizeof(few_stars[0]))) {
+        many_stars = calloc(tree->star_count / 64 + 1, sizeof(*many_stars));
+        if (!many_stars)
+            return -ENOMEM;
+        walk.star_seen = many_stars;
+    }
+    walk_reach(&walk, tree->root);
+    while ((component = path_next(&path, &length)) && !walk.failed)
+        walk_component(&walk, component, length);
+    vec_each (&walk.now, node)
+        ret_answer->is_skeleton |= (*node)->grants_below;
+    vec_done(&walk.now);
+    vec_done(&walk.stars);
+    return walk.failed ? -ENOMEM : 0;
+}

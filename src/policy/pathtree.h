@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All path rules in one tree of components, so that asking costs the same with ten rules or ten
+ * thousand. */
+#ifndef POLICY_PATHTREE_H
+#define POLICY_PATHTREE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+
+#include <bawn/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct path_rule;
+
+/*
+ * How it works. A rule's path is a walk from the root of the tree, one edge per
+ * component. An edge is a literal name, a "*SUFFIX", a general glob, or "**",
+ * whose node stays active once it was reached. Literal and suffix edges are
+ * found by hash; general globs of one node are tried in turn. A question walks
+ * down the tree with the set of nodes that match so far and collects, per
+ * class of speaker and operation, the rule whose match is deepest: that is
+ * the most specific one. Two matches at the same depth are a tie.
+ *
+ * Building is for one thread; asking is for any number of them.
+ */
+enum rule_class {
+    CLASS_PROFILE,
+    CLASS_PROJECT,
+    CLASS_APPROVED,
+    CLASS_USER,
+    CLASS_ORG,
+    CLASS_LISTED, /* built-in secrets and protected paths, policy files */
+    CLASS_COUNT,
+};
+
+enum path_op { PATH_READ, PATH_WRITE, PATH_OP_COUNT };
+
+struct tree_match {
+    const struct path_rule *rule; /* NULL: no rule of this class says anything of this operation */
+    size_t depth;                 /* components that the rule matched */
+};
+
+struct tree_answer {
+    struct tree_match best[CLASS_COUNT][PATH_OP_COUNT];
+    bool is_skeleton; /* a rule grants something below this very path */
+};
+
+struct tree_node;
+
+struct pathtree {
+    struct tree_node *root;
+    struct map edges;
+    size_t node_count;
+    size_t star_count;
+};
+
+void pathtree_done(struct pathtree *tree);
+
+/* Adds a rule under its path. The rule is borrowed; nodes live in the arena. -EINVAL with the
+ * reason when the path is a pattern that cannot be read. */
+int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_rule *rule,
+                 struct bawn_error *err);
+
+/* path is normalized. -ENOMEM is the only failure. */
+int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer);
+
+/* What is wrong with a pattern, or NULL. */
+const char *pathtree_check(const char *pattern);
+
+/* Of two rules of one class that match at the same depth, the one that counts for an operation. */
+const struct path_rule *pathtree_prefer(const struct path_rule *a, const struct path_rule *b,
+                                        enum path_op op);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/resolve.h"
+
+#include "base/error.h"
+#include "base/path.h"
+#include "policy/decide.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * How it works: "done" is the resolved path so far, "rest" what is still to
+ * walk. A link puts its target before the rest. Both are bounded as the
+ * kernel bounds them.
+ */
+struct resolver {
+    const struct policy *policy;
+    const char *workspace;
+    const struct looker *looker;
+    char done[LIMIT_PATH_BYTES]; /* "" is the root */
+    char rest[2 * LIMIT_PATH_BYTES];
+    unsigned links;
+    struct bawn_error *err;
+};
+
+enum { NAME_BYTES = 255 };
+
+static const char *done_text(const struct resolver *resolver)
+{
+    return *resolver->done ? resolver->done : "/";
+}
+
+/* How a path looks from inside: a hidden one is absent, a private one is empty. */
+static enum look look_inside(const struct resolver *resolver, const char *path, char *target,
+                             size_t target_size)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    struct tree_answer answer;
+    const struct path_decision *read = &decisions[PATH_READ];
+
+    if (!resolver->policy)
+        return resolver->looker->look(resolver->looker->context, path, target, target_size);
+    if (pathtree_ask(&resolver->policy->tree, path, &answer) < 0)
+        return LOOK_UNKNOWN;
+    decide_answer(resolver->policy, &answer, decisions);
+    /* What only leads to a grant keeps its links: the new root has them too. */
+    if (answer.is_skeleton || read->access == ACCESS_ALLOW || read->access == ACCESS_OVERLAY ||
+        read->access == ACCESS_ASK)
+        return resolver->looker->look(resolver->looker->context, path, target, target_size);
+    if (read->access == ACCESS_PRIVATE && read->rule && strcmp(read->rule->path, path) == 0)
+        return LOOK_DIRECTORY;
+    return LOOK_ABSENT;
+}
+
+static int step_up(struct resolver *resolver)
+{
+    char target[LIMIT_PATH_BYTES];
+    char *slash = strrchr(resolver->done, '/');
+
+    if (!slash)
+        return 0; /* the parent of the root is the root */
+    switch (look_inside(resolver, resolver->done, target, sizeof(target))) {
+    case LOOK_DIRECTORY:
+        *slash = '\0';
+        return 0;
+    case LOOK_OTHER:
+    case LOOK_LINK:
+        return error_set(resolver->err, ENOTDIR, "path.not_directory",
+                         "'%s' is not a directory, so '..' behind it leads nowhere",
+                         resolver->done);
+    case LOOK_UNKNOWN:
+        return error_set(resolver->err, EACCES, "path.unknown", "'%s' cannot be looked at",
+                         resolver->done);
+    case LOOK_ABSENT:
+        break;
+    }
+    return error_set(resolver->err, ENOENT, "path.dotdot",
+                     "'..' behind '%s', which does not exist inside the sandbox", resolver->done);
+}
+
+static int push_link(struct resolver *resolver, const char *target)
+{
+    char joined[sizeof(resolver->rest)];
+    int length;
+
+    if (++resolver->links > LIMIT_SYMLINKS)
+        return error_set(resolver->err, ELOOP, "path.loop",
+                         "more than %d symbolic links, the last at '%s'", LIMIT_SYMLINKS,
+                         resolver->done);
+    length = snprintf(joined, sizeof(joined), "%s/%s", target, resolver->rest);
+    if (*target == '\0' || length < 0 || (size_t)length >= sizeof(joined))
+        return error_set(resolver->err, ENAMETOOLONG, "path.too_long",
+                         "the path behind the link '%s' is too long", resolver->done);
+    memcpy(resolver->rest, joined, (size_t)length + 1);
+    if (*target == '/')
+        resolver->done[0] = '\0';
+    else
+        *strrchr(resolver->done, '/') = '\0';
+    return 0;
+}
+
+static bool is_number(const char *text)
+{
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/*
+ * SECURITY: procfs links are not names. /proc/self/root is the root again and
+ * /proc/self/cwd the workspace; one that names an open file or belongs to
+ * another process leads where no path rule was asked.
+ * Returns 1 when it dealt with the component.
+ */
+static int step_magic(struct resolver *resolver)
+{
+    static const char *const magic[] = {"root", "cwd", "exe", "fd", "map_files", "ns", "fdinfo"};
+    char copy[LIMIT_PATH_BYTES];
+    char *save = NULL;
+    const char *part;
+    const char *last = NULL;
+    bool own;
+
+    if (strcmp(resolver->done, "/dev/fd") == 0) {
+        (void)snprintf(resolver->done, sizeof(resolver->done), "/proc/self/fd");
+        return 1;
+    }
+    if (strncmp(resolver->done, "/proc/", 6) != 0)
+        return 0;
+    (void)snprintf(copy, sizeof(copy), "%s", resolver->done + 6);
+    part = strtok_r(copy, "/", &save);
+    own = strcmp(part, "self") == 0 || strcmp(part, "thread-self") == 0;
+    if (!own && !is_number(part))
+        return 0;
+    part = strtok_r(NULL, "/", &save);
+    if (part && strcmp(part, "task") == 0) {
+        (void)strtok_r(NULL, "/", &save);
+        part = strtok_r(NULL, "/", &save);
+    }
+    for (size_t i = 0; part && i < sizeof(magic) / sizeof(magic[0]); i++)
+        if (strcmp(part, magic[i]) == 0)
+            last = magic[i];
+    if (!last)
+        return 0;
+    if (own && strcmp(last, "root") == 0) {
+        resolver->done[0] = '\0';
+        return 1;
+    }
+    if (own && strcmp(last, "cwd") == 0) {
+        (void)snprintf(resolver->done, sizeof(resolver->done), "%s", resolver->workspace);
+        return 1;
+    }
+    part = strtok_r(NULL, "/", &save);
+    if (own && strcmp(last, "fd") == 0 &&
+        (!part || (is_number(part) && strtoul(part, NULL, 10) < 3)))
+        return 1; /* the directory itself, and the three streams everybody has */
+    return error_set(resolver->err, EXDEV, "path.magic_link",
+                     "'%s' names an open file or another process, not a path", resolver->done);
+}
+
+static int step_down(struct resolver *resolver, const char *name, size_t length)
+{
+    size_t used = strlen(resolver->done);
+    char target[LIMIT_PATH_BYTES];
+    int r;
+
+    if (length > NAME_BYTES)
+        return error_set(resolver->err, ENAMETOOLONG, "path.too_long",
+                         "a name in it is longer than %d bytes", NAME_BYTES);
+    if (used + 1 + length >= sizeof(resolver->done))
+        return error_set(resolver->err, ENAMETOOLONG, "path.too_long", "it is longer than %d bytes",
+                         LIMIT_PATH_BYTES - 1);
+    resolver->done[used] = '/';
+    memcpy(resolver->done + used + 1, name, length);
+    resolver->done[used + 1 + length] = '\0';
+    r = step_magic(resolver);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    switch (look_inside(resolver, resolver->done, target, sizeof(target))) {
+    case LOOK_LINK:
+        return push_link(resolver, target);
+    case LOOK_UNKNOWN:
+        return error_set(resolver->err, EACCES, "path.unknown", "'%s' cannot be looked at",
+                         resolver->done);
+    default:
+        return 0;
+    }
+}
+
+int resolve_path(const struct policy *policy, const char *workspace, const char *path,
+                 const struct looker *looker, char ret_path[LIMIT_PATH_BYTES],
+                 struct bawn_error *err)
+{
+    struct resolver resolver = {
+        .policy = policy, .workspace = workspace, .looker = looker, .err = err};
+    int length;
+
+    if (*path == '\0')
+        return error_set(err, EINVAL, "path.empty", "an empty path");
+    length = snprintf(resolver.rest, sizeof(resolver.rest), "%s%s%s", *path == '/' ? "" : workspace,
+                      *path == '/' ? "" : "/", path);
+    if (length < 0 || (size_t)length >= LIMIT_PATH_BYTES)
+        return error_set(err, ENAMETOOLONG, "path.too_long", "it is longer than %d bytes",
+                         LIMIT_PATH_BYTES - 1);
+    for (;;) {
+        const char *cursor = resolver.rest;
+        size_t name_length;
+        const char *name = path_next(&cursor, &name_length);
+        char component[LIMIT_PATH_BYTES];
+        int r;
+
+        if (!name)
+            break;
+        if (name_length >= sizeof(component))
+            return error_set(err, ENAMETOOLONG, "path.too_long", "a name in it is too long");
+        memcpy(component, name, name_length);
+        memmove(resolver.rest, cursor, strlen(cursor) + 1);
+        if (name_length == 2 && memcmp(component, "..", 2) == 0)
+            r = step_up(&resolver);
+        else
+            r = step_down(&resolver, component, name_length);
+        if (r < 0)
+            return r;
+    }
+    (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%s", done_text(&resolver));
+    return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/setting.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const reads_words[] = {"strict", "dynamic", "static", NULL};
+static const char *const network_words[] = {"none", "proxy", "isolated", "veth", "host", NULL};
+static const char *const unlisted_words[] = {"deny", "ask", NULL};
+static const char *const limits_words[] = {"strict", "default", "none", NULL};
+
+#define MAX_COUNT (1ULL << 40)
+
+const struct setting_info setting_table[SETTING_COUNT] = {
+    [SETTING_PROFILE] = {"profile", VALUE_TEXT, NARROW_NEVER, 0, NULL,
+                         "The built-in profile to start from: default, strict, static or "
+                         "untrusted."},
+    [SETTING_READS] =
+        {"sandbox.reads", VALUE_WORD, NARROW_LOWER, 0, reads_words,
+         "What happens to reads that no rule names: strict denies them, dynamic asks, "
+         "static allows them (secrets stay denied). Default: dynamic where somebody "
+         "can be asked, else strict."},
+    [SETTING_REQUIRE_OS_SANDBOX] = {"sandbox.require_os_sandbox", VALUE_BOOL, NARROW_HIGHER, 0,
+                                    NULL,
+                                    "Refuse to run where the kernel cannot hold the policy. "
+                                    "Default: true."},
+    [SETTING_NETWORK_MODE] = {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
+                              "none: own loopback only; proxy: filtered by the rules below; "
+                              "isolated: user-mode NAT; veth: root only; host: no boundary."},
+    [SETTING_NETWORK_UNLISTED] = {"sandbox.network.unlisted", VALUE_WORD, NARROW_LOWER, 0,
+                                  unlisted_words,
+                                  "What happens in proxy mode to hosts that no rule names."},
+    [SETTING_NETWORK_LOCAL_BINDING] = {"sandbox.network.allow_local_binding", VALUE_BOOL,
+                                       NARROW_LOWER, 0, NULL,
+                                       "Let the command listen on ports of its own loopback."},
+    [SETTING_NETWORK_HTTP_PROXY_PORT] = {"sandbox.network.http_proxy_port", VALUE_PORT,
+                                         NARROW_NEVER, 0, NULL,
+                                         "Use this HTTP proxy on the host's loopback instead of "
+                                         "the built-in one."},
+    [SETTING_NETWORK_SOCKS_PROXY_PORT] = {"sandbox.network.socks_proxy_port", VALUE_PORT,
+                                          NARROW_NEVER, 0, NULL,
+                                          "Use this SOCKS5 proxy on the host's loopback instead of "
+                                          "the built-in one."},
+    [SETTING_NETWORK_AUTHZ_PORT] = {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
+                                    "Ask the service on this port of the host's loopback about "
+                                    "each connection."},
+    [SETTING_LIMITS_PRESET] = {"sandbox.limits.preset", VALUE_WORD, NARROW_LOWER, 0, limits_words,
+                               "strict: 1024 processes, 2 GiB of memory, 80 % of one CPU; default: "
+                               "scaled to the machine; none: only the limits named here."},
+    [SETTING_LIMITS_PIDS] = {"sandbox.limits.pids", VALUE_COUNT, NARROW_LOWER, 1ULL << 22, NULL,
+                             "How many processes and threads."},
+    [SETTING_LIMITS_MEMORY_HIGH] = {"sandbox.limits.memory_high", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+                                    "Memory above which the command is slowed down."},
+    [SETTING_LIMITS_MEMORY] = {"sandbox.limits.memory", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+                               "Memory above which the command is killed."},
+    [SETTING_LIMITS_CPU] = {"sandbox.limits.cpu", VALUE_PERCENT, NARROW_LOWER, 1000000, NULL,
+                            "CPU time in percent of one CPU: 150 is one and a half."},
+    [SETTING_LIMITS_IO_WEIGHT] = {"sandbox.limits.io_weight", VALUE_COUNT, NARROW_LOWER, 10000,
+                                  NULL, "Share of disk time, 1 to 10000; 100 is ordinary."},
+    [SETTING_LIMITS_OPEN_FILES] = {"sandbox.limits.open_files", VALUE_COUNT, NARROW_LOWER,
+                                   1ULL << 30, NULL, "Open files of each process."},
+    [SETTING_LIMITS_FILE_SIZE] = {"sandbox.limits.file_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+                                  "The largest file that may be written."},
+    [SETTING_LIMITS_TMP_SIZE] = {"sandbox.limits.tmp_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+                                 "Size of each private tmpfs. Default: 256M."},
+    [SETTING_LIMITS_TIME] = {"sandbox.limits.time", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
+                             "Wall-clock time, then the command is ended with exit status 124."},
+    [SETTING_PROCESS_DEBUG] = {"sandbox.process.debug", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+                               "Allow ptrace inside the sandbox, for gdb and strace."},
+    [SETTING_PROCESS_MAP_ROOT] = {"sandbox.process.map_root", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+                                  "Show the caller's id as 0 inside."},
+    [SETTING_PROCESS_AS_ROOT] = {"sandbox.process.as_root", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+                                 "When root runs bawn: keep host id 0 for the command."},
+    [SETTING_PROCESS_CONTAINERS] = {"sandbox.process.containers", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+                                    "Let rootless containers run inside."},
+    [SETTING_PROCESS_UNSANDBOXED] = {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER,
+                                     0, NULL,
+                                     "Let a caller that asks for it run a command outside."},
+    [SETTING_DEVICES_KVM] = {"sandbox.devices.kvm", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+                             "Give access to /dev/kvm."},
+};
+
+const struct list_info list_table[LIST_COUNT] = {
+    [LIST_LOCK] = {"lock", false, false,
+                   "Keys that no layer below the org may set; a key locks all below it."},
+    [LIST_PRESETS] = {"presets", false, true,
+                      "Toolchains to make room for: c, git, go, java, node, python, rust."},
+    [LIST_REOPEN] = {"sandbox.reopen", false, true,
+                     "Entries of the built-in secret and protected lists to drop, spelled as "
+                     "'bawn policy show --builtin' prints them."},
+    [LIST_NETWORK_HOSTS] = {"sandbox.network.hosts", true, true,
+                            "NAME: ADDRESS pins a name to an address, and permits that address "
+                            "for it."},
+    [LIST_NETWORK_UNIX_SOCKETS] = {"sandbox.network.unix_sockets", false, true,
+                                   "Unix sockets of the host that may be connected to, by path."},
+    [LIST_NETWORK_PUBLISH] = {"sandbox.network.publish", false, true,
+                              "Ports inside that the host may connect to: PORT or HOSTPORT:PORT."},
+    [LIST_NETWORK_HOST_PORTS] = {"sandbox.network.host_ports", false, true,
+                                 "Ports of the host's loopback that may be connected to."},
+    [LIST_ENV_PASS] = {"sandbox.process.env.pass", false, true,
+                       "Environment variables that are passed on; a final * matches any ending."},
+    [LIST_ENV_SET] = {"sandbox.process.env.set", true, true,
+                      "Environment variables that are set to a value."},
+    [LIST_ENV_DENY] = {"sandbox.process.env.deny", false, false,
+                       "Environment variables that are not passed on, whoever lists them."},
+    [LIST_EXCLUDED_COMMANDS] = {"sandbox.process.excluded_commands", false, true,
+                                "Commands that run outside the sandbox."},
+    [LIST_DEVICES_ALLOW] = {"sandbox.devices.allow", false, true,
+                            "Device nodes that are made available."},
+    [LIST_DEVICES_DENY] = {"sandbox.devices.deny", false, false,
+                           "Device nodes that are not, whoever allows them."},
+    [LIST_TOOLS] = {"tools", false, true,
+                    "Built-in tools that are offered: read, write, list_files, shell."},
+    [LIST_TOOL_RULES] = {"tool_rules", true, false,
+                         "TOOL: {approval_required: true} asks before each use."},
+    [LIST_COMMAND_RULES] = {"tool_rules.*", true, false,
+                            "TOOL: {allow, ask, deny: [COMMAND PATTERNS]}."},
+};
+
+static bool parse_word(const char *const *words, const char *text, uint64_t *ret_number)
+{
+    for (size_t i = 0; words[i]; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *ret_number = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_percent(const char *text, uint64_t max, uint64_t *ret_number)
+{
+    char digits[16];
+    size_t length = strlen(text);
+
+    if (length > 0 && text[length - 1] == '%')
+        length--;
+    if (length >= sizeof(digits))
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    return text_parse_count(digits, max, ret_number) && *ret_number > 0;
+}
+
+bool setting_parse(enum setting_id id, const char *text, uint64_t *ret_number)
+{
+    static const char *const bools[] = {"false", "true", NULL};
+    const struct setting_info *info = &setting_table[id];
+
+    switch (info->type) {
+    case VALUE_BOOL:
+        return parse_word(bools, text, ret_number);
+    case VALUE_WORD:
+        return parse_word(info->words, text, ret_number);
+    case VALUE_TEXT:
+        *ret_number = 0;
+        return *text != '\0';
+    case VALUE_COUNT:
+        return text_parse_count(text, info->max, ret_number) && *ret_number > 0;
+    case VALUE_SIZE:
+        return text_parse_size(text, ret_number) && *ret_number > 0;
+    case VALUE_PERCENT:
+        return parse_percent(text, info->max, ret_number);
+    case VALUE_SECONDS:
+        return text_parse_seconds(text, ret_number) && *ret_number > 0;
+    case VALUE_PORT:
+        return text_parse_count(text, 65535, ret_number) && *ret_number > 0;
+    }
+    return false;
+}
+
+void setting_expects(enum setting_id id, char *out, size_t out_size)
+{
+    static const char *const shapes[] = {
+        [VALUE_BOOL] = "true or false",
+        [VALUE_WORD] = "",
+        [VALUE_TEXT] = "a word",
+        [VALUE_COUNT] = "a whole number, 1 or more",
+        [VALUE_SIZE] = "a size such as 512M or 2G",
+        [VALUE_PERCENT] = "a percentage such as 80 or 150%",
+        [VALUE_SECONDS] = "a time such as 90s, 10m or 2h",
+        [VALUE_PORT] = "a port, 1 to 65535",
+    };
+    const struct setting_info *info = &setting_table[id];
+    size_t used = 0;
+
+    if (info->type != VALUE_WORD) {
+        (void)snprintf(out, out_size, "%s", shapes[info->type]);
+        return;
+    }
+    for (size_t i = 0; info->words[i] && used < out_size; i++) {
+        const char *between = i == 0 ? "" : info->words[i + 1] ? ", " : " or ";
+
+        used += (size_t)snprintf(out + used, out_size - used, "%s%s", between, info->words[i]);
+    }
+}
+
+int64_t setting_strictness(enum setting_id id, uint64_t number)
+{
+    int64_t value = number > INT64_MAX ? INT64_MAX : (int64_t)number;
+
+    return setting_table[id].narrow == NARROW_HIGHER ? value : -value;
+}
+
+bool setting_is_denial(enum setting_id id, uint64_t number)
+{
+    enum value_type type = setting_table[id].type;
+
+    if (setting_table[id].narrow == NARROW_HIGHER)
+        return number == 1;
+    return (type == VALUE_BOOL || type == VALUE_WORD) && number == 0;
+}
+
+enum setting_id setting_find(const char *key)
+{
+    unsigned id = 0;
+
+    while (id < SETTING_COUNT && strcmp(setting_table[id].key, key) != 0)
+        id++;
+    return id;
+}
+
+enum list_id list_find(const char *key)
+{
+    unsigned id = 0;
+
+    while (id < LIST_COUNT && strcmp(list_table[id].key, key) != 0)
+        id++;
+    return id;
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# bawn check and bawn why: answers and their exit status.
+
+load common
+
+setup() {
+    cli_setup
+    touch file.txt
+}
+
+@test "what is allowed is 0 and one line with the rule" {
+    run --separate-stderr -0 "$BAWN" check --isolated --ro . read file.txt
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == "allow read $WORK/file.txt ("*')' ]]
+}
+
+@test "what is denied is 1 and says why on standard output" {
+    run --separate-stderr -1 "$BAWN" check --isolated --reads strict read /etc/shadow
+    [[ ${lines[0]} == "Cannot read '/etc/shadow': "* ]]
+    [ -z "$stderr" ]
+    run --separate-stderr -1 "$BAWN" check --isolated --profile strict connect example.org:443
+    [ -n "$output" ]
+}
+
+@test "what would be asked about is 2" {
+    mkdir asked
+    run --separate-stderr -2 "$BAWN" check --isolated --ask asked read asked/file
+    [[ $output == "ask read $WORK/asked/file ("* ]]
+    run --separate-stderr -2 "$BAWN" why --isolated --ask asked read asked/file
+}
+
+@test "of several answers the strictest counts" {
+    mkdir asked
+    run -0 "$BAWN" check --isolated read file.txt other.txt
+    [ "${#lines[@]}" -eq 2 ]
+    run -2 "$BAWN" check --isolated --ask asked read file.txt asked/x
+    run -1 "$BAWN" check --isolated --ask asked read file.txt asked/x /etc/shadow
+    run -1 "$BAWN" check --isolated --ask asked read /etc/shadow asked/x file.txt
+}
+
+@test "a question that makes no sense is 125, never a yes" {
+    run --separate-stderr -125 "$BAWN" check --isolated read ''
+    [ -z "$output" ]
+    [[ $stderr == 'bawn: '* ]]
+    run --separate-stderr -125 "$BAWN" check --isolated connect example.org:notaport
+    run --separate-stderr -125 "$BAWN" check --isolated read file.txt ''
+    [ -z "$output" ]
+    run --separate-stderr -125 "$BAWN" why --isolated read ''
+}
+
+@test "one question is a JSON object, several are an array" {
+    local key
+
+    run --separate-stderr -1 "$BAWN" check --isolated --reads strict --json read /etc/shadow
+    is_json "$output"
+    for key in verdict code operation what target rule file line column text; do
+        [ "$(json_get "$output" "'$key' in d")" = True ]
+    done
+    [ "$(json_get "$output" 'd["verdict"]')" = deny ]
+    run --separate-stderr -0 "$BAWN" check --isolated --json read file.txt other.txt
+    is_json "$output"
+    [ "$(json_get "$output" '[a["verdict"] for a in d]')" = "['allow', 'allow']" ]
+}
+
+@test "resolve prints the path that would be judged" {
+    mkdir dir
+    ln -s dir link
+    run --separate-stderr -0 "$BAWN" check --isolated --rw . resolve link/./new
+    [ "$output" = "$WORK/dir/new" ]
+    run --separate-stderr -0 "$BAWN" check --isolated --json resolve link/x
+    is_json "$output"
+    [ "$(json_get "$output" 'd["target"]')" = "$WORK/dir/x" ]
+}
+
+@test "the workspace is where relative paths start, wherever the option stands" {
+    mkdir -p "$BATS_TEST_TMPDIR/elsewhere"
+    run -0 "$BAWN" check read file.txt --isolated -C "$BATS_TEST_TMPDIR/elsewhere"
+    [[ $output == *"$BATS_TEST_TMPDIR/elsewhere/file.txt"* ]]
+}
+
+@test "suffixes and sizes are asked about too" {
+    cat >policy.yaml <<'YAML'
+sandbox:
+  paths:
+    notes:
+      root: .
+      mode: rw
+      suffixes: [.md]
+      max_file_bytes: 100
+YAML
+    run -0 "$BAWN" check --isolated --policy policy.yaml suffix a.md
+    run -1 "$BAWN" check --isolated --policy policy.yaml suffix a.exe
+    [[ $output == *'.md'* ]]
+    run -0 "$BAWN" check --isolated --policy policy.yaml size a.md --size 100
+    run -1 "$BAWN" check --isolated --policy policy.yaml size a.md --size 1K
+    [[ $output == *'1024'* ]]
+}
+
+@test "flags make rules: deny, protect, hosts and any key" {
+    run -1 "$BAWN" check --isolated --deny '*.key' read a.key
+    run -1 "$BAWN" check --isolated --protect '*.lock' write a.lock
+    run -0 "$BAWN" check --isolated --protect '*.lock' read a.lock
+    run -0 "$BAWN" check --isolated --net proxy --allow-host '*.example.org' connect \
+        www.example.org:443
+    run -1 "$BAWN" check --isolated --net proxy --allow-host '*.example.org' \
+        --deny-host www.example.org connect www.example.org:443
+    run -2 "$BAWN" check --isolated --net proxy --ask-host example.org connect example.org:443
+    run -1 "$BAWN" check --isolated --set sandbox.deny=secret.txt read secret.txt
+    run -0 "$BAWN" check --isolated --set sandbox.reads=static read /etc/hostname
+}
+
+@test "the rule that won is named with its file and line" {
+    printf 'sandbox:\n  paths:\n    data: {root: /srv/data, mode: ro}\n' >policy.yaml
+    run -0 "$BAWN" check --isolated --policy policy.yaml read /srv/data/x
+    [[ $output == *'policy.yaml:3'* ]]
+    run -0 "$BAWN" check --isolated --policy policy.yaml --json read /srv/data/x
+    [ "$(json_get "$output" 'd["line"]')" = 3 ]
+}
+
+@test "why explains, with the status of check" {
+    run --separate-stderr -0 "$BAWN" why --isolated read file.txt
+    [ -n "$output" ]
+    run --separate-stderr -1 "$BAWN" why --isolated read /etc/shadow
+    [ -n "$output" ]
+    run --separate-stderr -1 "$BAWN" why --isolated --json read /etc/shadow
+    is_json "$output"
+}
+
+@test "names with newlines, escapes and bytes that are not UTF-8 are shown escaped" {
+    local name=$'a\nb\e[31m\xff'
+
+    run --separate-stderr -0 "$BAWN" check --isolated read "$name"
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == *'a\nb\x1b[31m\xff'* ]]
+    run --separate-stderr -0 "$BAWN" check --isolated resolve "$name"
+    [ "$output" = "$WORK/"'a\nb\x1b[31m\xff' ]
+    run --separate-stderr -1 "$BAWN" check --isolated --reads strict read "/nowhere/$name"
+    [[ $output != *$'\e'* ]]
+    run --separate-stderr -1 "$BAWN" why --isolated --reads strict read "/nowhere/$name"
+    [[ $output != *$'\e'* ]]
+    for verb in check why; do
+        run --separate-stderr "$BAWN" "$verb" --isolated --json read "$name"
+        is_json "$output"
+        [[ $output != *$'\e'* ]]
+    done
+}
+
+@test "answers are coloured on a terminal only, and never with NO_COLOR" {
+    run -0 "$BAWN" check --isolated read file.txt
+    [[ $output != *$'\e'* ]]
+    TERM=xterm run -0 on_terminal "$BAWN" check --isolated read file.txt </dev/null
+    [[ $output == *$'\e[32mallow'* ]]
+    TERM=xterm NO_COLOR=1 run -0 on_terminal "$BAWN" check --isolated read file.txt </dev/null
+    [[ $output != *$'\e'* ]]
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# bawn policy, and the complaints of a policy that is loaded.
+
+load common
+
+setup() {
+    cli_setup
+}
+
+@test "a policy that is refused: every complaint with its place, then 125" {
+    printf 'sandbox:\n  raeds: strict\n  reads: sometimes\n' >bad.yaml
+    run --separate-stderr -125 "$BAWN" check --isolated --policy bad.yaml read x
+    [ -z "$output" ]
+    [[ $stderr == *'bad.yaml:2:'*': error: '* ]]
+    [[ $stderr == *'bad.yaml:3:'*': error: '* ]]
+    has_error_and_hint
+    run --separate-stderr -125 "$BAWN" check -q --isolated --policy bad.yaml read x
+    [[ $stderr == *'bad.yaml:2:'*': error: '* ]]
+}
+
+@test "a policy that is refused, as JSON: one document with all complaints" {
+    printf 'sandbox:\n  raeds: strict\n  reads: sometimes\n' >bad.yaml
+    for verb in 'check read x' 'why read x' plan 'policy show' 'policy lint' 'policy export'; do
+        # shellcheck disable=SC2086 # the words of the verb
+        run --separate-stderr -125 "$BAWN" $verb --isolated --json --policy bad.yaml
+        is_json "$output"
+        [ -z "$stderr" ]
+        [ -n "$(json_get "$output" 'd["error"]["code"]')" ]
+        [ "$(json_get "$output" 'len(d["error"]["complaints"])')" -ge 2 ]
+    done
+}
+
+@test "a policy file that is not there" {
+    run --separate-stderr -125 "$BAWN" plan --isolated --policy nowhere.yaml
+    [[ $stderr == *nowhere.yaml* ]]
+    run --separate-stderr -125 "$BAWN" plan --isolated --json --policy nowhere.yaml
+    is_json "$output"
+}
+
+@test "an unknown profile or preset gives the nearest" {
+    run --separate-stderr -125 "$BAWN" policy show --isolated --profile stric
+    [[ $stderr == *strict* ]]
+    run --separate-stderr -125 "$BAWN" policy show --isolated --preset pyton
+    [[ $stderr == *python* ]]
+}
+
+@test "every built-in profile and preset that help names can be loaded" {
+    local name
+
+    for name in default strict static untrusted; do
+        run -0 "$BAWN" policy show --isolated --profile "$name"
+    done
+    for name in node python rust go java c git; do
+        run -0 "$BAWN" policy show --isolated --preset "$name"
+    done
+}
+
+@test "show prints values with their origin; --builtin more of them" {
+    local short
+
+    printf 'sandbox:\n  reads: static\n' >policy.yaml
+    run --separate-stderr -0 "$BAWN" policy show --isolated --policy policy.yaml
+    [[ $output == *static*'policy.yaml:2'* ]]
+    short=${#output}
+    run --separate-stderr -0 "$BAWN" policy show --isolated --policy policy.yaml --builtin
+    [ "${#output}" -gt "$short" ]
+    run --separate-stderr -0 "$BAWN" policy show --isolated --json
+    is_json "$output"
+}
+
+@test "lint: 0 when there is nothing, 1 with warnings, --json always" {
+    run --separate-stderr -0 "$BAWN" policy lint --isolated
+    run --separate-stderr -0 "$BAWN" policy lint --isolated --json
+    is_json "$output"
+    [ "$(json_get "$output" 'd["warnings"]')" = 0 ]
+    # A deny that lies under another: it has no effect.
+    printf 'sandbox:\n  deny: [/srv/data, /srv/data/x]\n' >shadowed.yaml
+    run --separate-stderr -1 "$BAWN" policy lint --isolated --policy shadowed.yaml
+    [[ $output == *'shadowed.yaml:2:'*': warning: '* ]]
+    run --separate-stderr -1 "$BAWN" policy lint --isolated --policy shadowed.yaml --json
+    is_json "$output"
+    [ "$(json_get "$output" 'd["warnings"]')" -ge 1 ]
+}
+
+@test "import reads other formats and prints one that bawn reads" {
+    echo '{"permissions": {"deny": ["Read(/srv/secret/**)"]}}' >settings.json
+    run --separate-stderr -0 "$BAWN" policy import settings.json --format claude
+    printf '%s\n' "$output" >imported.yaml
+    run -1 "$BAWN" check --isolated --reads static --policy imported.yaml read /srv/secret/x
+    run --separate-stderr -0 "$BAWN" policy import settings.json --json
+    is_json "$output"
+    run --separate-stderr -125 "$BAWN" policy import nowhere.json
+    [[ $stderr == *nowhere.json* ]]
+}
+
+@test "export prints each format, and says as JSON what it could not say" {
+    local format
+
+    for format in bawn claude srt; do
+        run --separate-stderr -0 "$BAWN" policy export --isolated -q --format "$format"
+        [ -n "$output" ]
+        [ "$format" = bawn ] || is_json "$output"
+        run --separate-stderr -0 "$BAWN" policy export --isolated --json --format "$format"
+        is_json "$output"
+        [ "$(json_get "$output" 'd["format"]')" = "$format" ]
+    done
+}
+
+@test "what was exported as bawn can be loaded again" {
+    run --separate-stderr -0 "$BAWN" policy export --isolated -q --deny '*.key'
+    printf '%s\n' "$output" >exported.yaml
+    run -1 "$BAWN" check --isolated --policy exported.yaml read a.key
+}
+
+@test "approve without a terminal needs --yes" {
+    mkdir .bawn
+    printf 'sandbox:\n  network: {mode: host}\n' >.bawn/policy.yaml
+    run --separate-stderr -125 "$BAWN" policy approve </dev/null
+    [[ $stderr == *--yes* ]]
+    run --separate-stderr -125 "$BAWN" policy approve --json </dev/null
+    is_json "$output"
+    run --separate-stderr -0 "$BAWN" policy approve --yes
+    [[ $output == approved* ]]
+    run --separate-stderr -0 "$BAWN" policy approve -y --json .bawn/policy.yaml
+    is_json "$output"
+    [ -e "$(json_get "$output" 'd["record"]')" ]
+}
+
+@test "approve lets the project's policy widen, until the file changes" {
+    mkdir .bawn
+    printf 'sandbox:\n  paths:\n    data: {root: /srv/data, mode: ro}\n' >.bawn/policy.yaml
+    run -1 "$BAWN" check -q --reads strict read /srv/data/x
+    run -0 "$BAWN" policy approve --yes
+    run -0 "$BAWN" check -q --reads strict read /srv/data/x
+    echo '# changed' >>.bawn/policy.yaml
+    run -1 "$BAWN" check -q --reads strict read /srv/data/x
+}
+
+@test "approve of a workspace elsewhere, and of a file that is not there" {
+    mkdir -p other/.bawn
+    echo 'sandbox: {}' >other/.bawn/policy.yaml
+    run --separate-stderr -0 "$BAWN" policy approve --yes -C other
+    run --separate-stderr -125 "$BAWN" policy approve --yes
+    [[ $stderr == *.bawn/policy.yaml* ]]
+}
+
+@test "approve shows the file on the terminal, escaped, and takes y for yes only" {
+    mkdir .bawn
+    printf 'sandbox: {} # \e[2Jhidden\n' >.bawn/policy.yaml
+    run -0 on_terminal "$BAWN" policy approve < <(echo y; sleep 1)
+    [[ $output == *'\x1b[2Jhidden'* ]]
+    [[ $output == *approved* ]]
+    run -1 on_terminal "$BAWN" policy approve < <(echo; sleep 1)
+    run -1 on_terminal "$BAWN" policy approve < <(echo n; sleep 1)
+    [[ $output == *'not approved'* ]]
+}
