@@ -80,9 +80,11 @@ BAWN_API int bawn_policy_load(struct bawn_load *load, struct bawn_policy **ret_p
                               struct bawn_report **ret_report, struct bawn_error *err);
 BAWN_API void bawn_policy_free(struct bawn_policy *policy);
 
-/* Rules that have no effect, or that other rules hide. Free with bawn_report_free. */
-BAWN_API int bawn_policy_lint(const struct bawn_policy *policy, struct bawn_report **ret_report,
-                              struct bawn_error *err);
+/* Rules that have no effect or that other rules hide and, when host is not NULL, rules that cannot
+ * be enforced there. Free with bawn_report_free. */
+struct bawn_host;
+BAWN_API int bawn_policy_lint(const struct bawn_policy *policy, const struct bawn_host *host,
+                              struct bawn_report **ret_report, struct bawn_error *err);
 
 /* The effective policy, every value with its origin. with_builtin also lists the
  * entries of the built-in secret and protected lists. Free with free(). */
@@ -99,13 +101,30 @@ BAWN_API int bawn_policy_export(const struct bawn_policy *policy, const char *fo
 BAWN_API int bawn_policy_import(const char *path, const char *format, char **ret_text,
                                 struct bawn_report **ret_report, struct bawn_error *err);
 
+/* One key of bawn YAML, for manuals and editors: what it takes and what it means. */
+struct bawn_key {
+    const char *key; /* "sandbox.reads" */
+    char takes[160]; /* "strict, dynamic or static" */
+    const char *help;
+};
+
+/* By index from 0; false past the last. */
+BAWN_API bool bawn_policy_key(size_t index, struct bawn_key *ret_key);
+
+/* The project's policy file that loading would read, whether or not it exists: the nearest
+ * .bawn/policy.yaml at or above the workspace, else the workspace's own. Free with free(). */
+BAWN_API int bawn_policy_project_file(const struct bawn_load *load, char **ret_path,
+                                      struct bawn_error *err);
+
 /*
- * Records that the user approves a project policy file as it is now, by the
- * hash of its content: it may then widen, not only narrow. Returns the path
- * of the record in *ret_store (may be NULL; free with free()).
+ * Records that the user approves this content of a project policy file, by its
+ * hash: while the file has that content it may widen, not only narrow. The
+ * content is what the user was shown, so a file that changes meanwhile is not
+ * approved by accident. Returns the path of the record in *ret_store (may be
+ * NULL; free with free()).
  */
-BAWN_API int bawn_policy_approve(const struct bawn_load *load, const char *path, char **ret_store,
-                                 struct bawn_error *err);
+BAWN_API int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
+                                 size_t length, char **ret_store, struct bawn_error *err);
 
 #ifdef __cplusplus
 }

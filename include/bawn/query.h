@@ -63,7 +63,8 @@ BAWN_API enum bawn_verdict bawn_decision_verdict(const struct bawn_decision *dec
 BAWN_API const char *bawn_decision_code(const struct bawn_decision *decision);
 /* What to tell the program or the model that asked; "" when allowed. */
 BAWN_API const char *bawn_decision_text(const struct bawn_decision *decision);
-/* The rule that won, as the policy states it, and where; "" and 0 for a default. */
+/* What decided: "paths.NAME", "deny PATTERN", "secret ENTRY", "default", ...; and where it stands
+ * ("" and 0 where it stands nowhere). */
 BAWN_API const char *bawn_decision_rule(const struct bawn_decision *decision);
 BAWN_API const char *bawn_decision_file(const struct bawn_decision *decision);
 BAWN_API unsigned bawn_decision_line(const struct bawn_decision *decision);

@@ -66,23 +66,34 @@ static char *updated_record(const char *record, const char *file, const char *sh
     return strbuf_take(&out);
 }
 
-int bawn_policy_approve(const struct bawn_load *load, const char *path, char **ret_store,
-                        struct bawn_error *err)
+int bawn_policy_project_file(const struct bawn_load *load, char **ret_path, struct bawn_error *err)
 {
-    autofree char *text = NULL;
+    autofree char *workspace = realpath(load->workspace, NULL);
+    char home[LIMIT_PATH_BYTES];
+    char dir[LIMIT_PATH_BYTES];
+    int r;
+
+    if (!workspace)
+        return error_errno(err, errno, "workspace %s", load->workspace);
+    r = load_home(load, home, err);
+    if (r < 0)
+        return r;
+    if (!load_find_project(workspace, home, ".bawn", dir))
+        (void)snprintf(dir, sizeof(dir), "%s", workspace);
+    return asprintf(ret_path, "%s/.bawn/policy.yaml", dir) < 0 ? error_memory(err) : 0;
+}
+
+int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
+                        size_t length, char **ret_store, struct bawn_error *err)
+{
     autofree char *record = NULL;
     autofree char *updated = NULL;
-    autofree char *file = NULL;
+    autofree char *file = realpath(path, NULL);
     char store[LIMIT_PATH_BYTES];
     char sha256[65];
-    size_t length;
     size_t record_length;
     int r;
 
-    r = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, err);
-    if (r < 0)
-        return r;
-    file = realpath(path, NULL);
     if (!file)
         return error_errno(err, errno, "resolve %s", path);
     if (strchr(file, '\n'))

@@ -643,17 +643,39 @@ void bawn_policy_free(struct bawn_policy *policy)
     free(policy);
 }
 
-int bawn_policy_lint(const struct bawn_policy *policy, struct bawn_report **ret_report,
-                     struct bawn_error *err)
+/* What the plan for this host says cannot be held. */
+static int lint_host(const struct bawn_policy *policy, const struct bawn_host *host,
+                     struct bawn_report *report, struct bawn_error *err)
+{
+    struct bawn_plan *plan = NULL;
+    int r = bawn_plan_new(policy, host, &plan, err);
+
+    if (r < 0)
+        return r;
+    vec_each (&plan->plan.rules, line) {
+        if (line->by)
+            continue;
+        report_add(report, BAWN_WARNING, "policy.unenforceable", line->origin,
+                   "%s cannot be enforced on this host", line->what);
+        report_hint(report, "'bawn doctor' tells what is missing here");
+    }
+    bawn_plan_free(plan);
+    return 0;
+}
+
+int bawn_policy_lint(const struct bawn_policy *policy, const struct bawn_host *host,
+                     struct bawn_report **ret_report, struct bawn_error *err)
 {
     struct bawn_report *report = report_new();
+    int r = report && explain_lint(&policy->policy, report) == 0 ? 0 : error_memory(err);
 
-    if (!report || explain_lint(&policy->policy, report) < 0) {
+    if (r == 0 && host)
+        r = lint_host(policy, host, report, err);
+    if (r < 0)
         bawn_report_free(report);
-        return error_memory(err);
-    }
-    *ret_report = report;
-    return 0;
+    else
+        *ret_report = report;
+    return r;
 }
 
 static int take_text(struct strbuf *out, char **ret_text, struct bawn_error *err)
@@ -730,4 +752,16 @@ int bawn_policy_import(const char *path, const char *format, char **ret_text,
     bawn_policy_free(policy);
     bawn_load_free(load);
     return r;
+}
+
+bool bawn_policy_key(size_t index, struct bawn_key *ret_key)
+{
+    struct config_key key;
+
+    if (!config_key(index, &key))
+        return false;
+    ret_key->key = key.key;
+    ret_key->help = key.help;
+    (void)snprintf(ret_key->takes, sizeof(ret_key->takes), "%s", key.takes);
+    return true;
 }

@@ -31,7 +31,7 @@ int error_errno(struct bawn_error *err, int errnum, const char *format, ...)
     va_end(args);
     (void)snprintf(full, sizeof(full), "%.*s: %s", (int)(sizeof(full) - sizeof(reason) - 3), what,
                    strerror_r(errnum, reason, sizeof(reason)));
-    text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_LINES);
+    text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_ONE_LINE);
     return -errnum;
 }
 
@@ -46,7 +46,7 @@ int error_set(struct bawn_error *err, int errnum, const char *code, const char *
     va_start(args, format);
     (void)vsnprintf(full, sizeof(full), format, args);
     va_end(args);
-    text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_LINES);
+    text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_ONE_LINE);
     return -errnum;
 }
 

@@ -1,36 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
-#include "base/cleanup.h"
 #include "base/text.h"
 
 #include <string.h>
 
+/* One character, escaped where JSON wants it or where a terminal would misread it. */
+static void add_rune(struct strbuf *out, const char *bytes, size_t length, uint32_t rune)
+{
+    if (rune == '"' || rune == '\\')
+        strbuf_addf(out, "\\%c", (char)rune);
+    else if (rune == '\n')
+        strbuf_add(out, "\\n");
+    else if (!text_is_deceptive(rune))
+        strbuf_add_bytes(out, bytes, length);
+    else if (rune < 0x10000)
+        strbuf_addf(out, "\\u%04x", rune);
+    else
+        strbuf_addf(out, "\\u%04x\\u%04x", 0xd800 + ((rune - 0x10000) >> 10),
+                    0xdc00 + ((rune - 0x10000) & 0x3ff));
+}
+
 void json_add_string(struct strbuf *out, const char *value)
 {
     size_t length = strlen(value);
-    autofree char *shown = NULL;
 
-    if (!text_is_utf8(value, length)) {
-        shown = text_escape_new(value, length, TEXT_LINES);
-        if (!shown) {
-            out->failed = true;
-            return;
-        }
-        value = shown;
-    }
     strbuf_add_bytes(out, "\"", 1);
-    for (; *value; value++) {
-        unsigned char byte = (unsigned char)*value;
+    while (length > 0) {
+        uint32_t rune;
+        size_t used = text_decode(value, length, &rune);
 
-        if (byte == '"' || byte == '\\')
-            strbuf_addf(out, "\\%c", byte);
-        else if (byte == '\n')
-            strbuf_add(out, "\\n");
-        else if (byte < 0x20 || byte == 0x7f)
-            strbuf_addf(out, "\\u%04x", byte);
+        if (used > 0)
+            add_rune(out, value, used, rune);
         else
-            strbuf_add_bytes(out, value, 1);
+            strbuf_addf(out, "\\\\x%02x", (unsigned char)*value);
+        used += used == 0;
+        value += used;
+        length -= used;
     }
     strbuf_add_bytes(out, "\"", 1);
 }

@@ -36,7 +36,8 @@ void bawn_report_free(struct bawn_report *report)
     free(report);
 }
 
-static char *report_format(struct bawn_report *report, const char *format, va_list args)
+static char *report_format(struct bawn_report *report, enum text_shape shape, const char *format,
+                           va_list args)
 {
     autofree char *raw = NULL;
     autofree char *shown = NULL;
@@ -45,7 +46,7 @@ static char *report_format(struct bawn_report *report, const char *format, va_li
         raw = NULL;
         return NULL;
     }
-    shown = text_escape_new(raw, strlen(raw), TEXT_LINES);
+    shown = text_escape_new(raw, strlen(raw), shape);
     return shown ? arena_strdup(&report->arena, shown) : NULL;
 }
 
@@ -69,7 +70,7 @@ void report_add(struct bawn_report *report, enum bawn_severity severity, const c
     complaint.code = arena_strdup(&report->arena, code);
     complaint.file = origin.file ? arena_strdup(&report->arena, origin.file) : NULL;
     va_start(args, format);
-    complaint.text = report_format(report, format, args);
+    complaint.text = report_format(report, TEXT_ONE_LINE, format, args);
     va_end(args);
     if (!complaint.code || !complaint.text || (origin.file && !complaint.file) ||
         !vec_push(&report->complaints, complaint))
@@ -84,7 +85,7 @@ void report_hint(struct bawn_report *report, const char *format, ...)
     if (!report || report->complaints.count == 0)
         return;
     va_start(args, format);
-    hint = report_format(report, format, args);
+    hint = report_format(report, TEXT_LINES, format, args);
     va_end(args);
     if (hint)
         report->complaints.items[report->complaints.count - 1].hint = hint;

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Decodes one character. Returns its length in bytes, 0 when it is not valid UTF-8. */
-static size_t utf8_decode(const unsigned char *bytes, size_t length, uint32_t *ret_rune)
+size_t text_decode(const char *text, size_t length, uint32_t *ret_rune)
 {
+    const unsigned char *bytes = (const unsigned char *)text;
     static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     uint32_t rune;
     size_t need;
@@ -37,8 +37,8 @@ static size_t utf8_decode(const unsigned char *bytes, size_t length, uint32_t *r
     return need;
 }
 
-/* SECURITY: characters that hide, reorder or break what a person is asked to judge. */
-static bool rune_is_deceptive(uint32_t rune)
+/* SECURITY: a person must see what they are asked to judge. */
+bool text_is_deceptive(uint32_t rune)
 {
     return rune < 0x20 || (rune >= 0x7f && rune <= 0x9f) || rune == 0xad || rune == 0x61c ||
            rune == 0x180e || (rune >= 0x200b && rune <= 0x200f) ||
@@ -52,7 +52,7 @@ static size_t rune_show(char shown[static 16], const char *bytes, size_t length,
                         enum text_shape shape)
 {
     uint32_t rune = 0;
-    size_t used = utf8_decode((const unsigned char *)bytes, length, &rune);
+    size_t used = text_decode(bytes, length, &rune);
 
     if (used == 0) {
         (void)snprintf(shown, 16, "\\x%02x", (unsigned char)bytes[0]);
@@ -60,7 +60,7 @@ static size_t rune_show(char shown[static 16], const char *bytes, size_t length,
     }
     if (shape == TEXT_LINES && (rune == '\n' || rune == '\t')) {
         (void)snprintf(shown, 16, "%c", (char)rune);
-    } else if (!rune_is_deceptive(rune)) {
+    } else if (!text_is_deceptive(rune)) {
         memcpy(shown, bytes, used);
         shown[used] = '\0';
     } else if (rune == '\n') {
@@ -121,7 +121,7 @@ bool text_is_utf8(const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint32_t rune;
-        size_t used = utf8_decode((const unsigned char *)bytes + i, length - i, &rune);
+        size_t used = text_decode(bytes + i, length - i, &rune);
 
         if (used == 0)
             return false;

@@ -14,21 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char default_file[] = ".bawn/policy.yaml";
-
-/* The file to approve: the one named, or that of the workspace. */
-static char *choose_file(const struct options *options)
-{
-    const char *workspace = options_value(options, OPTION_WORKSPACE);
-    char *path = NULL;
-
-    if (options->words.count > 0)
-        return strdup(options->words.items[0]);
-    if (!workspace)
-        return strdup(default_file);
-    return asprintf(&path, "%s/%s", workspace, default_file) < 0 ? NULL : path;
-}
-
 /* Shows the file and asks. Returns 1 for yes, 0 for no. */
 static int ask(const char *shown_path, const char *data, size_t length, struct bawn_error *err)
 {
@@ -49,39 +34,20 @@ static int ask(const char *shown_path, const char *data, size_t length, struct b
     return strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 || strcmp(answer, "yes\n") == 0;
 }
 
-/* Returns 1 when the user said yes to the file as it still is, 0 when not. */
-static int confirm(const char *path, const char *shown_path, struct bawn_error *err)
+/* Returns 1 when the user said yes to the text, 0 when not. */
+static int confirm(const char *shown_path, const char *text, size_t length, struct bawn_error *err)
 {
-    autofree char *before = NULL;
-    autofree char *after = NULL;
-    size_t before_length;
-    size_t after_length;
     int result;
 
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        result = error_set(err, EINVAL, "usage.no_terminal",
-                           "policy approve: there is no terminal to confirm on");
-        error_hint(err, "read %s, then add --yes", shown_path);
-        return result;
-    }
-    result = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &before, &before_length, err);
-    if (result == 0)
-        result = ask(shown_path, before, before_length, err);
-    if (result <= 0)
-        return result;
-    /* SECURITY: the project could change its file while the question stands. */
-    result = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &after, &after_length, err);
-    if (result < 0)
-        return result;
-    if (before_length == after_length && memcmp(before, after, after_length) == 0)
-        return 1;
-    result =
-        error_set(err, EAGAIN, "approve.changed", "%s: changed while you were asked", shown_path);
-    error_hint(err, "run the command again to see the file as it is now");
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
+        return ask(shown_path, text, length, err);
+    result = error_set(err, EINVAL, "usage.no_terminal",
+                       "policy approve: there is no terminal to confirm on");
+    error_hint(err, "read %s, then add --yes", shown_path);
     return result;
 }
 
-static void print_done(struct output *output, const char *path, bool approved, const char *store)
+static int print_done(struct output *output, const char *path, bool approved, const char *store)
 {
     struct strbuf *out = &output->text;
 
@@ -100,34 +66,38 @@ static void print_done(struct output *output, const char *path, bool approved, c
     } else if (!approved && !output->quiet) {
         strbuf_add(out, "not approved\n");
     }
+    return approved ? STATUS_OK : STATUS_FINDINGS;
 }
 
 static int run_approve(const struct options *options, struct output *output, struct bawn_error *err)
 {
     autoload struct bawn_load *load = NULL;
-    autofree char *path = choose_file(options);
+    autofree char *path = NULL;
+    autofree char *text = NULL;
     autofree char *store = NULL;
+    size_t length = 0;
     char shown[512];
-    int result;
+    int result = load_collect(options, &load, err);
 
-    if (!path)
-        return error_memory(err);
-    text_escape(shown, sizeof(shown), path, strlen(path), TEXT_ONE_LINE);
-    result = load_collect(options, &load, err);
+    if (result == 0 && options->words.count > 0)
+        path = strdup(options->words.items[0]);
+    else if (result == 0)
+        result = bawn_policy_project_file(load, &path, err);
+    if (result == 0 && !path)
+        result = error_memory(err);
     if (result == 0)
-        result = options_has(options, OPTION_YES) ? 1 : confirm(path, shown, err);
-    if (result == 0) {
-        print_done(output, path, false, NULL);
-        return STATUS_FINDINGS;
-    }
-    if (result > 0)
-        result = bawn_policy_approve(load, path, &store, err);
+        result = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, err);
     if (result == -ENOENT && options->words.count == 0)
         error_hint(err, "name the file, or the directory of the project with --workspace");
     if (result < 0)
         return result;
-    print_done(output, path, true, store);
-    return STATUS_OK;
+    text_escape(shown, sizeof(shown), path, strlen(path), TEXT_ONE_LINE);
+    result = options_has(options, OPTION_YES) ? 1 : confirm(shown, text, length, err);
+    if (result > 0)
+        result = bawn_policy_approve(load, path, text, length, &store, err);
+    else if (result == 0)
+        return print_done(output, path, false, NULL);
+    return result < 0 ? result : print_done(output, path, true, store);
 }
 
 static const struct option rows[] = {

@@ -15,7 +15,7 @@
 static const char *const profiles[] = {"default", "strict", "static", "untrusted", NULL};
 static const char *const presets[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
 static const char *const reads[] = {"strict", "static", "dynamic", NULL};
-static const char *const networks[] = {"none", "proxy", "isolated", "host", NULL};
+static const char *const networks[] = {"none", "proxy", "isolated", "veth", "host", NULL};
 static const char *const limits[] = {"default", "strict", "none", NULL};
 
 static const struct option rows[] = {

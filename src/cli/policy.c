@@ -64,12 +64,15 @@ static int run_lint(const struct options *options, struct output *output, struct
     autopolicy struct bawn_policy *policy = NULL;
     autoreport struct bawn_report *loaded = NULL;
     autoreport struct bawn_report *linted = NULL;
+    autohost struct bawn_host *host = NULL;
     const struct bawn_report *reports[2];
     size_t warnings;
     int result = load_policy(options, output, &policy, &loaded, err);
 
     if (result == 0)
-        result = bawn_policy_lint(policy, &linted, err);
+        result = bawn_host_probe(&host, err);
+    if (result == 0)
+        result = bawn_policy_lint(policy, host, &linted, err);
     if (result < 0)
         return result;
     reports[0] = loaded;

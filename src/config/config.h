@@ -66,4 +66,12 @@ int config_set(const struct config_source *source, const char *key, const char *
 int config_set_path(const struct config_source *source, const char *mode, const char *path,
                     struct origin origin);
 
+/* The keys of bawn YAML, for its manual: by index from 0; false past the last. */
+struct config_key {
+    const char *key;
+    char takes[160];
+    const char *help;
+};
+bool config_key(size_t index, struct config_key *ret_key);
+
 #endif

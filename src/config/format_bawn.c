@@ -17,25 +17,31 @@
 struct special_key {
     const char *key;
     int (*load)(const struct config_source *source, const struct node *node, const char *key);
+    const char *takes;
+    const char *help;
 };
 
 static const struct {
     const char *key;
     enum access read, write;
+    const char *help;
 } pattern_lists[] = {
-    {"sandbox.deny", ACCESS_DENY, ACCESS_DENY},
-    {"sandbox.ask", ACCESS_ASK, ACCESS_ASK},
-    {"sandbox.protect", ACCESS_UNSET, ACCESS_DENY},
-    {"sandbox.confirm", ACCESS_UNSET, ACCESS_ASK},
+    {"sandbox.deny", ACCESS_DENY, ACCESS_DENY, "Neither read nor written."},
+    {"sandbox.ask", ACCESS_ASK, ACCESS_ASK, "Asked about before each is read or written."},
+    {"sandbox.protect", ACCESS_UNSET, ACCESS_DENY,
+     "Not written, present or not; reading is left to other rules."},
+    {"sandbox.confirm", ACCESS_UNSET, ACCESS_ASK,
+     "Asked about before each is written; reading is left to other rules."},
 };
 
 static const struct {
     const char *key;
     unsigned verdict;
+    const char *help;
 } host_lists[] = {
-    {"sandbox.network.allow", NET_ALLOW},
-    {"sandbox.network.ask", NET_ASK},
-    {"sandbox.network.deny", NET_DENY},
+    {"sandbox.network.allow", NET_ALLOW, "May be connected to in proxy mode."},
+    {"sandbox.network.ask", NET_ASK, "Asked about before each connection."},
+    {"sandbox.network.deny", NET_DENY, "Never connected to, whoever allows it."},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -376,9 +382,13 @@ static int load_tool_rules(const struct config_source *source, const struct node
 }
 
 static const struct special_key special_keys[] = {
-    {"version", load_version},
-    {"sandbox.paths", load_paths},
-    {"tool_rules", load_tool_rules},
+    {"version", load_version, "1", "The version of the format."},
+    {"sandbox.paths", load_paths, "NAME: {root, mode, suffixes, max_file_bytes}",
+     "A file, or a directory and all below it. mode is ro, rw, overlay (writes go to a layer that "
+     "is reviewed later), private (an empty tmpfs), ask or deny. suffixes and max_file_bytes are "
+     "held by the tools that ask bawn, not by the kernel."},
+    {"tool_rules", load_tool_rules, "TOOL: {approval_required, allow, ask, deny}",
+     "Which uses of a tool need approval; the lists hold patterns of commands."},
 };
 
 /* Calls visit with every key of a policy. */
@@ -393,7 +403,8 @@ static void each_key(void (*visit)(void *context, const char *key), void *contex
     for (size_t i = 0; i < SETTING_COUNT; i++)
         visit(context, setting_table[i].key);
     for (size_t i = 0; i < LIST_COUNT; i++)
-        visit(context, list_table[i].key);
+        if (i != LIST_TOOL_RULES && i != LIST_COMMAND_RULES) /* special keys have those */
+            visit(context, list_table[i].key);
 }
 
 /* The keys directly below a prefix, each once. */
@@ -595,4 +606,45 @@ int config_set_path(const struct config_source *source, const char *mode, const 
         return 0;
     }
     return source_add_path(source, &rule, path, "sandbox.paths");
+}
+
+bool config_key(size_t index, struct config_key *ret_key)
+{
+    struct nearest_key keys = {0};
+    enum setting_id setting;
+    enum list_id list;
+
+    *ret_key = (struct config_key){0};
+    each_key(collect_key, &keys);
+    if (index >= keys.count)
+        return false;
+    ret_key->key = keys.all[index];
+    setting = setting_find(ret_key->key);
+    list = list_find(ret_key->key);
+    for (size_t i = 0; i < COUNT(special_keys); i++) {
+        if (strcmp(ret_key->key, special_keys[i].key) == 0) {
+            (void)snprintf(ret_key->takes, sizeof(ret_key->takes), "%s", special_keys[i].takes);
+            ret_key->help = special_keys[i].help;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < COUNT(pattern_lists); i++)
+        if (strcmp(ret_key->key, pattern_lists[i].key) == 0)
+            ret_key->help = pattern_lists[i].help;
+    if (ret_key->help)
+        (void)snprintf(ret_key->takes, sizeof(ret_key->takes), "a list of patterns");
+    for (size_t i = 0; !ret_key->help && i < COUNT(host_lists); i++)
+        if (strcmp(ret_key->key, host_lists[i].key) == 0)
+            ret_key->help = host_lists[i].help;
+    if (ret_key->help && !*ret_key->takes)
+        (void)snprintf(ret_key->takes, sizeof(ret_key->takes), "a list of hosts");
+    if (setting != SETTING_COUNT) {
+        setting_expects(setting, ret_key->takes, sizeof(ret_key->takes));
+        ret_key->help = setting_table[setting].help;
+    } else if (!ret_key->help && list != LIST_COUNT) {
+        (void)snprintf(ret_key->takes, sizeof(ret_key->takes), "%s",
+                       list_table[list].is_map ? "a map" : "a list");
+        ret_key->help = list_table[list].help;
+    }
+    return true;
 }

@@ -15,7 +15,15 @@
  * a step is made. Everything starts hidden, or read-only with "reads: static";
  * so a hidden path costs nothing unless something visible surrounds it.
  */
-enum view { VIEW_HIDDEN, VIEW_ASK, VIEW_RO, VIEW_RW, VIEW_OVERLAY, VIEW_PRIVATE };
+enum view {
+    VIEW_HIDDEN,
+    VIEW_ASK,
+    VIEW_RO,
+    VIEW_RW,
+    VIEW_OVERLAY,
+    VIEW_PRIVATE,
+    VIEW_SEALED, /* in a private tree, and read-only */
+};
 
 struct spot {
     const struct path_rule *rule; /* the first rule with this path */
@@ -62,7 +70,7 @@ static enum view view_of(const struct path_decision decisions[PATH_OP_COUNT])
     case ACCESS_ASK:
         return VIEW_ASK;
     case ACCESS_PRIVATE:
-        return VIEW_PRIVATE;
+        return decisions[PATH_WRITE].access == ACCESS_DENY ? VIEW_SEALED : VIEW_PRIVATE;
     default:
         break;
     }
@@ -139,6 +147,12 @@ static bool is_visible(enum view view)
     return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY;
 }
 
+/* A fresh procfs is private, but the kernel fills it with the same names as the host's. */
+static bool in_own_proc(const char *path, enum view around)
+{
+    return around == VIEW_PRIVATE && path_is_below(path, "/proc");
+}
+
 /* One path: makes its step, if it needs one. */
 static int place_spot(struct plan *plan, struct spot *spot, enum view around, enum look look,
                       const char *link_target)
@@ -161,12 +175,18 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
         spot->has_step = true;
         return add_private(plan, rule);
     }
+    if (spot->view == VIEW_SEALED && !in_own_proc(rule->path, around))
+        return 0; /* nothing is there yet: creating it is what must be refused */
     if (look != LOOK_DIRECTORY && look != LOOK_OTHER)
         return 0;
     spot->has_step = true;
+    if (spot->view == VIEW_SEALED)
+        return add_step(
+            plan, (struct mount_step){
+                      .kind = MOUNT_SEAL, .target = rule->path, .read_only = true, .rule = rule});
     if (spot->view != VIEW_HIDDEN)
         return add_bind(plan, rule, spot->view);
-    if (is_visible(around))
+    if (is_visible(around) || in_own_proc(rule->path, around))
         return add_mask(plan, rule, look);
     spot->has_step = false;
     return 0;
@@ -200,6 +220,8 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         return 0;
     if (spot->view == VIEW_PRIVATE)
         return native ? wall : 0;
+    if (spot->view == VIEW_SEALED)
+        return !native ? 0 : in_own_proc(spot->rule->path, around) ? wall : supervisor;
     if (spot->view == VIEW_HIDDEN && !is_visible(around))
         return wall; /* by absence */
     if (!exists) {

@@ -18,6 +18,7 @@ enum mount_kind {
     MOUNT_SYMLINK,
     MOUNT_MASK_DIR,
     MOUNT_MASK_FILE,
+    MOUNT_SEAL, /* what is there already, made read-only in place */
 };
 
 struct mount_step {

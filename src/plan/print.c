@@ -13,6 +13,7 @@ static const char *const mount_words[] = {
     [MOUNT_BIND] = "bind",       [MOUNT_OVERLAY] = "overlay",   [MOUNT_TMPFS] = "tmpfs",
     [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_DEVICE] = "device",
     [MOUNT_SYMLINK] = "symlink", [MOUNT_MASK_DIR] = "mask dir", [MOUNT_MASK_FILE] = "mask file",
+    [MOUNT_SEAL] = "seal",
 };
 
 static const char *const action_words[] = {
@@ -79,25 +80,38 @@ static void print_landlock(const struct plan *plan, struct strbuf *out)
                 landlock->scopes_signals ? ", signals" : "");
 }
 
+/* Whether an earlier rule has the same name and action. */
+static bool is_repeated(const struct plan *plan, size_t index)
+{
+    const struct syscall_rule *rule = plan->syscalls.items[index];
+
+    for (size_t i = 0; i < index; i++)
+        if (plan->syscalls.items[i]->action == rule->action &&
+            strcmp(plan->syscalls.items[i]->name, rule->name) == 0)
+            return true;
+    return false;
+}
+
 /* Names in the order of the table, each once, by what is done with them. */
 static void print_syscalls(const struct plan *plan, struct strbuf *out)
 {
     strbuf_addf(out, "\nsyscall filter (%zu rules, every ABI of the machine):\n",
                 plan->syscalls.count);
     for (unsigned action = 0; action <= SYSCALL_NOTIFY; action++) {
-        const char *last = "";
         size_t width = 0;
 
-        vec_each (&plan->syscalls, rule) {
-            if ((*rule)->action != action || strcmp((*rule)->name, last) == 0)
+        for (size_t i = 0; i < plan->syscalls.count; i++) {
+            const struct syscall_rule *rule = plan->syscalls.items[i];
+            const char *some = rule->arg >= 0 ? "(some)" : "";
+
+            if (rule->action != action || is_repeated(plan, i))
                 continue;
-            if (width == 0 || width + strlen((*rule)->name) > 76) {
+            if (width == 0 || width + strlen(rule->name) + strlen(some) > 76) {
                 strbuf_addf(out, "%s  %-13s", width ? "\n" : "", width ? "" : action_words[action]);
                 width = 15;
             }
-            last = (*rule)->name;
-            strbuf_addf(out, " %s", last);
-            width += strlen(last) + 1;
+            strbuf_addf(out, " %s%s", rule->name, some);
+            width += strlen(rule->name) + strlen(some) + 1;
         }
         if (width)
             strbuf_add(out, "\n");

@@ -277,7 +277,10 @@ static int lint_rule(const struct policy *policy, const struct path_rule *rule,
 
     if (decide_path(policy, rule->path, decisions) < 0)
         return -1;
-    if (decisions[PATH_READ].rule == rule || decisions[PATH_WRITE].rule == rule)
+    /* A grant that loses its read has lost, even where its write happens to agree. */
+    if (decisions[PATH_READ].rule == rule ||
+        (decisions[PATH_WRITE].rule == rule &&
+         (rule->read == ACCESS_UNSET || rule->write < ACCESS_ASK)))
         return 0;
     other = decisions[PATH_READ].rule ? decisions[PATH_READ].rule : decisions[PATH_WRITE].rule;
     message_rule_label(rule, &label);

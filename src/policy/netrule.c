@@ -128,8 +128,8 @@ static const char *parse_address_rule(const char *text, size_t length, struct ho
                                       bool *ret_is_address)
 {
     char buffer[INET6_ADDRSTRLEN + 8];
+    struct host address;
     char *slash;
-    uint16_t port = ret_host->port;
 
     *ret_is_address = false;
     if (length == 0 || length >= sizeof(buffer))
@@ -139,10 +139,11 @@ static const char *parse_address_rule(const char *text, size_t length, struct ho
     slash = strchr(buffer, '/');
     if (slash)
         *slash = '\0';
-    if (!host_parse_address(buffer, ret_host))
+    if (!host_parse_address(buffer, &address))
         return NULL;
     *ret_is_address = true;
-    ret_host->port = port;
+    address.port = ret_host->port;
+    *ret_host = address;
     return slash ? parse_prefix(slash + 1, ret_host) : NULL;
 }
 

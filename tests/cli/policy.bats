@@ -74,17 +74,22 @@ setup() {
     run --separate-stderr -0 "$BAWN" policy lint --isolated --json
     is_json "$output"
     [ "$(json_get "$output" 'd["warnings"]')" = 0 ]
-    # A deny that lies under another: it has no effect.
-    printf 'sandbox:\n  deny: [/srv/data, /srv/data/x]\n' >shadowed.yaml
+    # The same path twice: the stricter wins, so that the other has no effect.
+    cat >shadowed.yaml <<'YAML'
+sandbox:
+  paths:
+    one: {root: /srv/data, mode: rw}
+    two: {root: /srv/data, mode: deny}
+YAML
     run --separate-stderr -1 "$BAWN" policy lint --isolated --policy shadowed.yaml
-    [[ $output == *'shadowed.yaml:2:'*': warning: '* ]]
+    [[ $output == *'shadowed.yaml:3:'*': warning: '* ]]
     run --separate-stderr -1 "$BAWN" policy lint --isolated --policy shadowed.yaml --json
     is_json "$output"
     [ "$(json_get "$output" 'd["warnings"]')" -ge 1 ]
 }
 
 @test "import reads other formats and prints one that bawn reads" {
-    echo '{"permissions": {"deny": ["Read(/srv/secret/**)"]}}' >settings.json
+    echo '{"permissions": {"deny": ["Read(//srv/secret/**)"]}}' >settings.json
     run --separate-stderr -0 "$BAWN" policy import settings.json --format claude
     printf '%s\n' "$output" >imported.yaml
     run -1 "$BAWN" check --isolated --reads static --policy imported.yaml read /srv/secret/x

@@ -54,7 +54,7 @@ refused() {
 
 @test "a word that is not one of those an option takes" {
     refused usage.bad_word "'strict'" plan --reads stirct
-    refused usage.bad_word 'none, proxy, isolated or host' plan --net zzzzzz
+    refused usage.bad_word 'none, proxy, isolated, veth or host' plan --net zzzzzz
     refused usage.bad_word "'srt'" policy export --format srr
     refused usage.bad_value 'sandbox.reads=strict' plan --set nothing
     refused usage.bad_value 'sandbox.reads=strict' plan --set =nothing

@@ -368,5 +368,5 @@ int main(void)
     tcase_add_test(printing, detect_lists_backends_with_version_or_reason);
     tcase_add_test(printing, json_has_the_same_facts);
     suite_add_tcase(suite, printing);
-    return test_run(suite);
+    return test_run(suite, "doctor");
 }

@@ -500,5 +500,5 @@ int main(void)
     tcase_add_test(programs, program_is_killed_at_the_limit_with_all_it_started);
     tcase_add_test(programs, programs_are_found_only_in_standard_places);
     suite_add_tcase(suite, programs);
-    return test_run(suite);
+    return test_run(suite, "probe");
 }

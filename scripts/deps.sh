@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian packages that are missing for the groups named: build, test, lint, fuzz.
+set -euo pipefail
+
+declare -A groups=(
+    [build]="gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev libjansson-dev libmd-dev"
+    [lint]="clang clang-format clang-tidy cppcheck shellcheck"
+    [test]="check libsubunit-dev bats python3 groff clang clang-format clang-tidy cppcheck shellcheck libclang-rt-dev libseccomp-dev"
+    [fuzz]="clang libclang-rt-dev"
+)
+
+missing=()
+for group in "$@"; do
+    for package in ${groups[$group]}; do
+        dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+            missing+=("$package")
+    done
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "bawn: missing packages: ${missing[*]}" >&2
+        echo "hint: as root, run: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+echo "installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >/dev/null

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks src/LAYERS: every #include "folder/file.h" below src must be allowed for its folder, and
+every folder must be listed."""
+import pathlib
+import re
+import sys
+
+src = pathlib.Path(__file__).resolve().parent.parent / "src"
+allowed = {}
+for line in (src / "LAYERS").read_text().splitlines():
+    line = line.split("#")[0].strip()
+    if line:
+        folder, _, rest = line.partition(":")
+        allowed[folder.strip()] = set(rest.split())
+
+bad = []
+for path in sorted(src.rglob("*.[ch]")):
+    folder = path.relative_to(src).parts[0]
+    if folder not in allowed:
+        bad.append(f"{path}: the folder {folder} is not in src/LAYERS")
+        continue
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if not found:
+            continue
+        target = found.group(1)
+        if "/" not in target:
+            bad.append(f"{path}:{number}: name the folder: {target}")
+            continue
+        other = target.split("/")[0]
+        if other != folder and other not in allowed[folder] and target not in allowed[folder]:
+            bad.append(f"{path}:{number}: {folder} may not include {target}")
+pure = {"policy", "config", "plan"}
+forbidden = re.compile(r"\b(open|openat|fopen|stat|lstat|readlink|getenv|time|clock_gettime|getpid|"
+                       r"getuid|realpath|access)\s*\(")
+for path in sorted(src.rglob("*.c")):
+    if path.relative_to(src).parts[0] in pure:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if forbidden.search(line) and not line.lstrip().startswith(("*", "/*", '"')):
+                bad.append(f"{path}:{number}: a pure folder asks the system: {line.strip()}")
+if bad:
+    print("\n".join(bad))
+sys.exit(1 if bad else 0)

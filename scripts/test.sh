@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds with gcc, with clang and with sanitizers, lints, and runs the whole suite; as root it runs
+# everything again as an ordinary user. Ends with "N passed, N failed, N skipped".
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+test_user=bawn-test
+passed=0 failed=0 skipped=0
+
+# note NAME STATUS: one result that no TAP file has.
+note() {
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1"
+    fi
+}
+
+# count DIR: adds up the TAP files of one run and shows what failed.
+count() {
+    local ok bad skips
+    ok=$(cat "$1"/*.tap | grep -c '^ok ')
+    bad=$(cat "$1"/*.tap | grep -c '^not ok ')
+    skips=$(cat "$1"/*.tap | grep -ciE '^ok .*# skip')
+    [ -f "$1/skips" ] && skips=$((skips + $(wc -l <"$1/skips")))
+    grep -hE '^(not ok|# \()' "$1"/*.tap
+    [ -f "$1/skips" ] && cat "$1/skips"
+    grep -hiE '^ok .*# skip' "$1"/*.tap
+    passed=$((passed + ok - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
+    echo "    $((ok - skips)) passed, $bad failed, $skips skipped"
+}
+
+build() {
+    local dir=$1 compiler=$2
+    shift 2
+    [ -f "$dir/build.ninja" ] || CC=$compiler meson setup "$dir" "$@" >/dev/null || return 1
+    ninja -C "$dir" --quiet
+}
+
+# stage DIR: what a run needs, where any user can read it.
+stage() {
+    local to=$1 dir=$2
+    mkdir -p "$to/bin" "$to/tests"
+    find "$dir/tests" -maxdepth 1 -type f -perm -u+x -exec cp {} "$to/bin/" \;
+    cp "$dir/bawn" "$dir/docgen" "$to/bin/"
+    cp -r tests/cli tests/vectors tests/fuzz tests/golden "$to/tests/" 2>/dev/null
+    chmod -R a+rX "$to"
+}
+
+# suite LABEL DIR: everything in a staged directory, as the user running this or as $3.
+suite() {
+    local label=$1 dir=$2 user=${3:-}
+    local tap
+    tap=$(mktemp -d "$dir/tap.XXXXXX")
+    local as=(env)
+    if [ -n "$user" ]; then
+        chown "$user" "$tap"
+        as=(runuser -u "$user" -- env)
+    fi
+    as+=(-C "$dir" "BAWN_TEST_TAP=$tap" "BAWN=$dir/bin/bawn" "BAWN_DOCGEN=$dir/bin/docgen"
+        "ASAN_OPTIONS=detect_leaks=1" "HOME=$tap")
+    echo "==> $label"
+    local program name
+    for program in "$dir"/bin/test_*; do
+        name=$(basename "$program")
+        "${as[@]}" timeout 300 "$program" >"$tap/$name.out" 2>&1 || cat "$tap/$name.out"
+        # A program that died before it could report is a failure of its own.
+        [ -s "$tap/${name#test_}.tap" ] || note "$label: $name gave no results" 1
+    done
+    for program in "$dir"/bin/replay_*; do
+        name=$(basename "$program")
+        "${as[@]}" timeout 300 "$program" "tests/fuzz/corpus/${name#replay_}" \
+            >"$tap/$name.out" 2>&1
+        local status=$?
+        [ $status -eq 0 ] || cat "$tap/$name.out"
+        note "$label: $name" $status
+    done
+    "${as[@]}" bats --formatter tap tests/cli >"$tap/cli.tap" 2>"$tap/cli.err" ||
+        { cat "$tap/cli.err"; grep -A12 '^not ok' "$tap/cli.tap" | grep '^#'; }
+    grep -q '^ok ' "$tap/cli.tap" || note "$label: bats gave no results" 1
+    count "$tap"
+}
+
+work=$(mktemp -d /tmp/bawn-test.XXXXXX)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+
+echo "==> build"
+build build gcc; note "build with gcc" $?
+build build-clang clang; note "build with clang" $?
+build build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
+    -Db_pie=true; note "build with sanitizers" $?
+if [ $failed -ne 0 ]; then
+    echo "$passed passed, $failed failed, $skipped skipped"
+    exit 1
+fi
+
+echo "==> lint"
+scripts/lint.sh; note "lint" $?
+
+stage "$work/plain" build
+stage "$work/asan" build-asan
+me=$(id -un)
+suite "plain, as $me" "$work/plain"
+suite "sanitized, as $me" "$work/asan"
+if [ "$(id -u)" -eq 0 ]; then
+    id "$test_user" >/dev/null 2>&1 || useradd -m "$test_user"
+    suite "plain, as $test_user" "$work/plain" "$test_user"
+    suite "sanitized, as $test_user" "$work/asan" "$test_user"
+fi
+
+echo "==> bench"
+build/tests/bench_query --check; note "bench" $?
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ] || exit 1
+if [ "${BAWN_TEST_REQUIRE:-}" = all ] && [ $skipped -ne 0 ]; then
+    echo "hint: BAWN_TEST_REQUIRE=all: a skip is a failure here" >&2
+    exit 1
+fi
