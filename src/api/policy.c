@@ -427,7 +427,7 @@ static int seal_path(struct assembly *assembly, const struct layer *layer, const
                              .write = ACCESS_DENY,
                              .layer = layer};
 
-    return rule.path && policy_add_rule(assembly->policy, &rule, "", assembly->report) == 0
+    return rule.path && policy_add_rule(assembly->policy, &rule, assembly->report) == 0
                ? 0
                : error_memory(assembly->err);
 }

@@ -34,11 +34,20 @@ static const char *find_place(const struct policy *policy, const char *text, con
         *ret_wrong = "a ${ without its }";
         return NULL;
     }
+    if (**ret_rest != '/' && **ret_rest != '\0') {
+        *ret_wrong = "behind a variable there can only be a /";
+        return NULL;
+    }
     for (const struct place *place = policy->places; place->name; place++)
         if (strlen(place->name) == length && strncmp(place->name, name, length) == 0)
             return place->path;
     *ret_wrong = "no such variable: HOME, WORKSPACE, XDG_CONFIG_HOME and the like can be used";
     return NULL;
+}
+
+static bool starts_with_dotdot(const char *text)
+{
+    return strcmp(text, "..") == 0 || strncmp(text, "../", 3) == 0;
 }
 
 /* Whether ".." stands anywhere but in front. */
@@ -58,7 +67,7 @@ static const char *find_base(const struct policy *policy, const char *base, cons
         *ret_wrong = "an empty path";
         return NULL;
     }
-    if (has_inner_dotdot(text) || (!strncmp(text, "..", 2) && *base != '/')) {
+    if (has_inner_dotdot(text)) {
         *ret_wrong = "'..' can only stand in front of a relative path";
         return NULL;
     }
@@ -115,11 +124,17 @@ static void trim_tail(struct strbuf *pattern)
     }
 }
 
-/* The pattern without wildcards, unescaped; false when it has some. */
+static bool is_dots(const char *name, size_t length)
+{
+    return (length == 1 && name[0] == '.') || (length == 2 && name[0] == '.' && name[1] == '.');
+}
+
+/* The pattern without wildcards, unescaped; false when it has some, or something is wrong. */
 static bool literal_form(const char *pattern, struct strbuf *out, const char **ret_wrong)
 {
     char text[LIMIT_PATH_BYTES];
     const char *component;
+    bool literal = true;
     size_t length;
 
     if (strlen(pattern) >= LIMIT_PATH_BYTES) {
@@ -131,14 +146,17 @@ static bool literal_form(const char *pattern, struct strbuf *out, const char **r
         size_t text_length;
 
         *ret_wrong = glob_classify(component, length, text, &text_length, &kind);
-        if (*ret_wrong || kind != GLOB_LITERAL)
+        if (!*ret_wrong && kind == GLOB_LITERAL && is_dots(text, text_length))
+            *ret_wrong = "an escaped '.' or '..' names nothing";
+        if (*ret_wrong)
             return false;
+        literal = literal && kind == GLOB_LITERAL;
         strbuf_add_bytes(out, "/", 1);
         strbuf_add_bytes(out, text, text_length);
     }
     if (out->length == 0)
         strbuf_add(out, "/");
-    return true;
+    return literal;
 }
 
 const char *expand_pattern(struct policy *policy, const char *base, const char *text,
@@ -161,7 +179,7 @@ const char *expand_pattern(struct policy *policy, const char *base, const char *
         return NULL;
     add_literal(&pattern, base);
     first = strcspn(rest, "/");
-    if (rest == text && *text != '/' && strcmp(text, ".") != 0 && strncmp(text, "..", 2) != 0 &&
+    if (rest == text && *text != '/' && strcmp(text, ".") != 0 && !starts_with_dotdot(text) &&
         rest[first + strspn(rest + first, "/")] == '\0')
         strbuf_add(&pattern, "/**"); /* no slash inside: at any depth */
     strbuf_addf(&pattern, "/%s", rest);

@@ -2,6 +2,7 @@
 #include "config/export.h"
 
 #include "base/json.h"
+#include "base/map.h"
 #include "policy/build.h"
 
 #include <stdio.h>
@@ -50,26 +51,39 @@ static void add_suffixes(struct strbuf *out, const struct path_rule *rule)
     strbuf_add(out, "]");
 }
 
+/* A name for a path that no other one has: its own, or one with a number behind it. */
+static const char *free_name(struct arena *arena, struct map *taken, const char *name)
+{
+    const char *candidate = name ? name : "path";
+
+    for (size_t number = 2; candidate && map_get(taken, 0, candidate, strlen(candidate)); number++)
+        candidate = arena_printf(arena, "%s-%zu", name ? name : "path", number);
+    if (!candidate || !map_put(taken, 0, candidate, strlen(candidate), taken))
+        return NULL;
+    return candidate;
+}
+
 static void export_paths(const struct policy *policy, bool with_builtin, struct strbuf *out)
 {
     const char *heading = "  paths:\n";
-    size_t number = 0;
+    struct arena arena = {0};
+    struct map taken = {0};
 
     vec_each (&policy->rules, rule) {
+        const char *name;
+
         if ((*rule)->kind != RULE_PATH || (*rule)->link ||
             !is_exported((*rule)->layer, with_builtin))
             continue;
+        name = free_name(&arena, &taken, (*rule)->name);
+        if (!name) {
+            out->failed = true;
+            break;
+        }
         strbuf_add(out, heading);
         heading = "";
         strbuf_add(out, "    ");
-        if ((*rule)->name && (*rule)->layer->id != LAYER_BUILTIN) {
-            autostrbuf struct strbuf name = {0};
-
-            strbuf_addf(&name, "%s-%u", (*rule)->name, (*rule)->layer->order);
-            add_quoted(out, name.text ? name.text : "");
-        } else {
-            strbuf_addf(out, "path-%zu", ++number);
-        }
+        add_quoted(out, name);
         strbuf_add(out, ": {root: ");
         add_quoted(out, (*rule)->path);
         strbuf_addf(out, ", mode: %s", rule_mode(*rule));
@@ -78,6 +92,8 @@ static void export_paths(const struct policy *policy, bool with_builtin, struct 
             strbuf_addf(out, ", max_file_bytes: %llu", (unsigned long long)(*rule)->max_file_bytes);
         strbuf_add(out, "}\n");
     }
+    map_done(&taken);
+    arena_done(&arena);
 }
 
 static void export_patterns(const struct policy *policy, bool with_builtin, struct strbuf *out)
@@ -128,6 +144,19 @@ static void export_settings(const struct policy *policy, bool with_builtin, cons
     }
 }
 
+/* Whether a later layer gives the same key of a map another value. */
+static bool is_replaced(const struct policy *policy, const struct item *item, bool with_builtin)
+{
+    if (!item->key)
+        return false;
+    for (const struct item *later = item + 1; later < policy->items.items + policy->items.count;
+         later++)
+        if (later->list == item->list && is_exported(later->layer, with_builtin) &&
+            strcmp(later->key, item->key) == 0)
+            return true;
+    return false;
+}
+
 static void export_lists(const struct policy *policy, bool with_builtin, const char *section,
                          const char *indent, struct strbuf *out)
 {
@@ -138,7 +167,8 @@ static void export_lists(const struct policy *policy, bool with_builtin, const c
         if (!key || list == LIST_TOOL_RULES || list == LIST_COMMAND_RULES || list == LIST_PRESETS)
             continue;
         vec_each (&policy->items, item) {
-            if (item->list != list || !is_exported(item->layer, with_builtin))
+            if (item->list != list || !is_exported(item->layer, with_builtin) ||
+                is_replaced(policy, item, with_builtin))
                 continue;
             if (first)
                 strbuf_addf(out, "%s%s:\n", indent, key);
@@ -191,17 +221,19 @@ static void export_tool(const struct policy *policy, bool with_builtin, const st
 {
     static const enum access lists[] = {ACCESS_ALLOW, ACCESS_ASK, ACCESS_DENY};
 
+    enum access strictest = ACCESS_UNSET;
+
     strbuf_add(out, "  ");
     add_quoted(out, tool->key);
     strbuf_add(out, ":\n");
     vec_each (&policy->items, item) {
         if (item->list == LIST_TOOL_RULES && strcmp(item->key, tool->key) == 0 &&
-            is_exported(item->layer, with_builtin)) {
-            strbuf_addf(out, "    approval_required: %s\n",
-                        item->access == ACCESS_ALLOW ? "false" : "true");
-            break;
-        }
+            is_exported(item->layer, with_builtin) && item->access > strictest)
+            strictest = item->access;
     }
+    if (strictest != ACCESS_UNSET)
+        strbuf_addf(out, "    approval_required: %s\n",
+                    strictest == ACCESS_ALLOW ? "false" : "true");
     for (size_t i = 0; i < 3; i++) {
         bool first = true;
 
@@ -293,7 +325,14 @@ static void export_rules(const struct policy *policy, const char *key, const cha
         /* An any-depth entry of the built-in lists is a pattern there too. */
         if (is_listed && (*rule)->wild && strncmp((*rule)->path, "/**", 3) != 0)
             continue;
-        json_put_string(out, NULL, (*rule)->path);
+        if (!(*rule)->wild && strpbrk((*rule)->path, "*?[\\")) {
+            json_open(out, NULL, '{');
+            json_put_string(out, "path", (*rule)->path);
+            json_put_bool(out, "literal", true);
+            json_close(out, '}');
+        } else {
+            json_put_string(out, NULL, (*rule)->path);
+        }
     }
     json_close(out, ']');
 }
@@ -335,10 +374,15 @@ static void export_domains(const struct policy *policy, const char *key, unsigne
         if ((unsigned)(*rule)->verdict != verdict)
             continue;
         if (host->kind == HOST_DOMAIN) {
+            autostrbuf struct strbuf apex = {0};
+
             /* There "*.x" is the subdomains and "x" the apex. */
-            strbuf_addf(&text, "*.%s", host->name);
+            strbuf_addf(&apex, "%s", host->name);
+            if (host->port)
+                strbuf_addf(&apex, ":%u", host->port);
+            strbuf_addf(&text, "*.%s", apex.text ? apex.text : "");
             json_put_string(out, NULL, text.text);
-            json_put_string(out, NULL, host->name);
+            json_put_string(out, NULL, apex.text);
         } else {
             json_put_string(out, NULL, (*rule)->spelled);
         }

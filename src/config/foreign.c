@@ -101,25 +101,22 @@ static int each_path(const struct foreign *foreign, const struct node *node, con
     for (const struct node *child = node->first; child && r == 0; child = child->next) {
         bool literal;
         const char *text = entry_path(foreign, child, key, &literal);
-        struct path_rule rule = {.origin = child->origin};
+        struct path_rule rule = {0};
 
         if (!text)
             continue;
         text = one_slash(text);
-        if (literal) {
-            (void)rule_set_mode(&rule, mode ? mode : "deny");
-            if (!mode) {
-                rule.read = denial->read;
-                rule.write = denial->write;
-            }
-            r = source_add_path(source, &rule, text, key);
-        } else if (mode) {
-            r = foreign_grant(foreign, child, source->base, mode, text, key);
-        } else {
+        if (!mode)
             rule = *denial;
-            rule.origin = child->origin;
+        else
+            (void)rule_set_mode(&rule, mode);
+        rule.origin = child->origin;
+        if (literal)
+            r = source_add_path(source, &rule, text, key);
+        else if (mode)
+            r = foreign_grant(foreign, child, source->base, mode, text, key);
+        else
             r = source_add_pattern(source, &rule, source->base, text, key);
-        }
     }
     return r;
 }
@@ -296,6 +293,18 @@ static int load_credential(const struct foreign *foreign, const struct node *nod
     const struct node *name = node_get(node, name_key);
     const struct node *mode = node_get(node, "mode");
     const char *text = name ? source_text(source, name, key) : NULL;
+    const char *const known[] = {name_key, "mode",       "extract",     "onExtractNoMatch",
+                                 "decode", "maskClaims", "injectHosts", "maskDuplicates"};
+
+    for (const struct node *child = node->first; child; child = child->next) {
+        size_t which = 0;
+
+        while (which < sizeof(known) / sizeof(known[0]) && child->key &&
+               strcmp(child->key, known[which]) != 0)
+            which++;
+        if (child->key && which == sizeof(known) / sizeof(known[0]))
+            source_unknown_key(source, child, child->key, known, which);
+    }
 
     if (!text) {
         report_add(source->report, BAWN_ERROR, "config.missing_key", node->origin,

@@ -46,6 +46,8 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+static bool config_is_key(const char *key);
+
 static const char *const tool_names[] = {"read", "write", "list_files", "shell"};
 
 static int add_pattern(const struct config_source *source, size_t list, const char *text,
@@ -113,7 +115,7 @@ static const char *check_item(const struct config_source *source, enum list_id l
                 return NULL;
         return "no such tool: there are read, write, list_files and shell";
     case LIST_LOCK:
-        return **value ? NULL : "an empty key";
+        return config_is_key(*value) ? NULL : "no such key";
     default:
         return NULL;
     }
@@ -540,7 +542,13 @@ static int load_section(const struct config_source *source, const struct node *m
         autostrbuf struct strbuf key = {0};
 
         strbuf_addf(&key, "%s%s%s", prefix, *prefix ? "." : "", child->key);
-        r = key.failed ? -ENOMEM : load_key(source, child, key.text);
+        if (key.failed)
+            return -ENOMEM;
+        /* A dot in a key is part of its name here: it must not pass for a key further down. */
+        if (strchr(child->key, '.'))
+            complain_unknown(source, child, key.text);
+        else
+            r = load_key(source, child, key.text);
     }
     return r;
 }
@@ -560,6 +568,30 @@ struct nearest_key {
     const char *all[128];
     size_t count;
 };
+
+struct key_search {
+    const char *key;
+    bool found;
+};
+
+static void search_key(void *context, const char *key)
+{
+    struct key_search *search = context;
+    size_t length = strlen(search->key);
+
+    if (strncmp(key, search->key, length) == 0 && (key[length] == '\0' || key[length] == '.'))
+        search->found = true;
+}
+
+/* Whether this is a key, or one that others are below. */
+static bool config_is_key(const char *key)
+{
+    struct key_search search = {.key = key};
+
+    if (*key)
+        each_key(search_key, &search);
+    return search.found;
+}
 
 static void collect_key(void *context, const char *key)
 {

@@ -203,6 +203,9 @@ static int load_permission(const struct foreign *foreign, const struct node *nod
         return 0;
     }
     tool = tool_name(permission.tool);
+    /* No use of the tool at all is every command denied. */
+    if (!permission.specifier[0] && access == ACCESS_DENY)
+        return add_tool(foreign, node, LIST_COMMAND_RULES, tool, "*", access);
     if (!permission.specifier[0])
         return add_tool(foreign, node, LIST_TOOL_RULES, tool, tool, access);
     if (strcmp(tool, "read") == 0 || strcmp(tool, "write") == 0)

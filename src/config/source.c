@@ -75,7 +75,7 @@ int source_add_pattern(const struct config_source *source, const struct path_rul
         return complain_path(source, rule, key, text, wrong);
     copy.spelled = arena_strdup(&source->policy->arena, text);
     copy.layer = source->layer;
-    return copy.spelled ? policy_add_rule(source->policy, &copy, key, source->report) : -ENOMEM;
+    return copy.spelled ? policy_add_rule(source->policy, &copy, source->report) : -ENOMEM;
 }
 
 int source_add_path(const struct config_source *source, const struct path_rule *rule,
@@ -87,7 +87,6 @@ int source_add_path(const struct config_source *source, const struct path_rule *
     copy.path = expand_path(source->policy, source->base, text, &wrong);
     if (!copy.path)
         return complain_path(source, rule, key, text, wrong);
-    copy.kind = RULE_PATH;
     copy.spelled = arena_strdup(&source->policy->arena, text);
     copy.layer = source->layer;
     if (!copy.spelled)
@@ -99,5 +98,5 @@ int source_add_path(const struct config_source *source, const struct path_rule *
         report_hint(source->report, "the sandbox has a /proc of its own; take the rule out");
         return 0;
     }
-    return policy_add_rule(source->policy, &copy, key, source->report);
+    return policy_add_rule(source->policy, &copy, source->report);
 }

@@ -34,7 +34,7 @@ int source_add_pattern(const struct config_source *source, const struct path_rul
 /* One entry of sandbox.paths: a map with root, mode and the rest. */
 int source_load_path(const struct config_source *source, const struct node *node);
 
-/* Adds a RULE_PATH for a literal path with a mode. */
+/* Adds a rule for a literal path; rule gives kind, access and origin. */
 int source_add_path(const struct config_source *source, const struct path_rule *rule,
                     const char *text, const char *key);
 

@@ -132,7 +132,9 @@ static const char *yaml_key(struct yaml_reader *reader, const yaml_event_t *even
         yaml_fail(reader, "config.key", event->start_mark, "a key must be a single word");
         return NULL;
     }
-    node = yaml_scalar(reader, event);
+    node = event->data.scalar.anchor ? NULL : yaml_scalar(reader, event);
+    if (event->data.scalar.anchor)
+        yaml_fail(reader, "config.alias", event->start_mark, "a policy has no anchors");
     if (!node)
         return NULL;
     key = node->text;
@@ -185,6 +187,7 @@ static struct node *yaml_value(struct yaml_reader *reader, const yaml_event_t *e
                                unsigned depth)
 {
     bool is_map = event->type == YAML_MAPPING_START_EVENT;
+    const yaml_char_t *tag;
     struct node *node;
 
     if (event->type == YAML_SCALAR_EVENT) {
@@ -198,6 +201,12 @@ static struct node *yaml_value(struct yaml_reader *reader, const yaml_event_t *e
     if (event->type == YAML_ALIAS_EVENT || (is_map ? (void *)event->data.mapping_start.anchor
                                                    : (void *)event->data.sequence_start.anchor)) {
         yaml_fail(reader, "config.alias", event->start_mark, "a policy has no anchors or aliases");
+        return NULL;
+    }
+    tag = is_map ? event->data.mapping_start.tag : event->data.sequence_start.tag;
+    if (tag && strcmp((const char *)tag, "!") != 0) {
+        yaml_fail(reader, "config.tag", event->start_mark, "a policy has no tags (%s)",
+                  (const char *)tag);
         return NULL;
     }
     if (depth > LIMIT_CONFIG_DEPTH) {

@@ -271,11 +271,19 @@ int policy_add_net(struct policy *policy, const struct layer *layer, unsigned ve
     return rule->spelled && vec_push(&policy->net_rules, rule) ? 0 : -ENOMEM;
 }
 
-int policy_add_rule(struct policy *policy, const struct path_rule *rule, const char *key,
-                    struct bawn_report *report)
+/* SECURITY: the key comes from the rule, not from the file it was in: a lock on sandbox.paths holds
+ * for every format. */
+static void rule_key(const struct path_rule *rule, char out[static 64])
+{
+    (void)snprintf(out, 64, "sandbox.%s", rule->kind == RULE_PATH ? "paths" : rule_mode(rule));
+}
+
+int policy_add_rule(struct policy *policy, const struct path_rule *rule, struct bawn_report *report)
 {
     struct path_rule *copy;
+    char key[64];
 
+    rule_key(rule, key);
     if (is_locked(policy, rule->layer, key, rule->origin, report))
         return 0;
     if (policy->rules.count >= LIMIT_RULES) {

@@ -24,9 +24,8 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
 int policy_add_net(struct policy *policy, const struct layer *layer, unsigned verdict,
                    const char *text, struct origin origin, struct bawn_report *report);
 
-/* The rule is copied; its strings must live in the policy's arena. key is the policy key it came
- * from. */
-int policy_add_rule(struct policy *policy, const struct path_rule *rule, const char *key,
+/* The rule is copied; its strings must live in the policy's arena. */
+int policy_add_rule(struct policy *policy, const struct path_rule *rule,
                     struct bawn_report *report);
 
 /* After the last layer: takes re-opened entries out and makes the rules ready to be asked. */

@@ -111,11 +111,13 @@ static void address_mask(unsigned char address[16], unsigned bits)
     }
 }
 
-static const char *parse_prefix(const char *text, struct host *host)
+static const char *parse_prefix(const char *text, bool in_v4_form, struct host *host)
 {
     bool is_v4 = address_is_v4(host->address);
     uint64_t bits;
 
+    if (is_v4 && !in_v4_form)
+        return "write an IPv4 range in its own form: 10.0.0.0/8";
     if (!text_parse_count(text, is_v4 ? 32 : 128, &bits))
         return is_v4 ? "an IPv4 range ends in /0 to /32" : "an IPv6 range ends in /0 to /128";
     host->prefix_bits = (unsigned)bits + (is_v4 ? V4_BITS : 0);
@@ -144,7 +146,7 @@ static const char *parse_address_rule(const char *text, size_t length, struct ho
     *ret_is_address = true;
     address.port = ret_host->port;
     *ret_host = address;
-    return slash ? parse_prefix(slash + 1, ret_host) : NULL;
+    return slash ? parse_prefix(slash + 1, !strchr(buffer, ':'), ret_host) : NULL;
 }
 
 /* Splits off ":PORT". A bare IPv6 address has colons of its own and takes no port. */

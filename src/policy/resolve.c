@@ -146,7 +146,8 @@ static int step_magic(struct resolver *resolver)
         return 1;
     }
     if (own && strcmp(last, "cwd") == 0) {
-        (void)snprintf(resolver->done, sizeof(resolver->done), "%s", resolver->workspace);
+        (void)snprintf(resolver->done, sizeof(resolver->done), "%s",
+                       strcmp(resolver->workspace, "/") == 0 ? "" : resolver->workspace);
         return 1;
     }
     part = strtok_r(NULL, "/", &save);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A policy document: loaded, asked, exported, loaded again. */
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "config/export.h"
+#include "fuzz/fuzz.h"
+#include "lib/policy.h"
+#include "policy/decide.h"
+#include "policy/explain.h"
+
+/*
+ * How it works: the same document is read as each speaker would have it read.
+ * Whatever it is, nothing crashes, complaints can be shown, and questions have
+ * an answer. A policy without errors also survives being exported: what was
+ * printed loads without errors, answers alike and prints the same again.
+ */
+static const char *const questions[] = {
+    "/",           "/w",         "/w/src/main.c",     "/w/.env",       "/w/a/.git/hooks/post",
+    "/home/u",     "/home/u/x",  "/home/u/.ssh/id",   "/etc/passwd",   "/proc/self/status",
+    "/tmp/x",      "/usr/bin/a", "/w/a.key",          "/data/x/y.md",  "/home/u/.config/tool/x",
+    "/w/..data/x", "/w/node_modules/a/b/c/package.json", "/a/b/c/d/e", "/srv/shared/file",
+};
+
+static const char *const targets[] = {
+    "example.org:443", "api.example.org:443", "localhost:80",  "10.1.2.3:22",
+    "[::1]:8080",      "169.254.169.254:80",  "a.b.example:1", "[2001:db8::1]:443",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What is shown to a person or a model is printable. */
+static void check_shown(const char *text)
+{
+    fuzz_require(text);
+    fuzz_require(text_is_utf8(text, strlen(text)));
+    for (; *text; text++)
+        fuzz_require((unsigned char)*text >= 0x20 || *text == '\n' || *text == '\t');
+}
+
+static void check_report(const struct bawn_report *report, const char *file)
+{
+    autofree char *text = bawn_report_print(report, BAWN_FORMAT_TEXT);
+    autofree char *json = bawn_report_print(report, BAWN_FORMAT_JSON);
+
+    check_shown(text);
+    check_shown(json);
+    for (size_t i = 0; i < bawn_report_count(report); i++) {
+        const struct bawn_complaint *complaint = bawn_report_get(report, i);
+
+        fuzz_require(complaint->code && *complaint->code);
+        fuzz_require(*complaint->text);
+        if (complaint->file && strcmp(complaint->file, file) == 0)
+            fuzz_require(complaint->line > 0 && complaint->column > 0);
+    }
+}
+
+static void ask_path(const struct test_policy *test, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    struct path_story story = {.op = MESSAGE_WRITE, .asked = path, .resolved = path};
+    autostrbuf struct strbuf out = {0};
+    int error;
+
+    fuzz_require(decide_path(&test->policy, path, decisions) == 0);
+    for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
+        fuzz_require(decisions[op].access != ACCESS_UNSET);
+        fuzz_require(decisions[op].reason != DECIDED_BY_RULE || decisions[op].rule);
+    }
+    /* What cannot be read cannot be written. */
+    if (decisions[PATH_READ].access >= ACCESS_ASK)
+        fuzz_require(decisions[PATH_WRITE].access >= decisions[PATH_READ].access);
+    (void)decide_limits(&test->policy, path, &error);
+    fuzz_require(error == 0);
+    fuzz_require(explain_path(&test->policy, &story, BAWN_FORMAT_TEXT, &out) == 0);
+    fuzz_require(explain_path(&test->policy, &story, BAWN_FORMAT_JSON, &out) == 0);
+    check_shown(out.text);
+}
+
+static void ask_net(const struct test_policy *test, const char *target)
+{
+    autostrbuf struct strbuf out = {0};
+    struct net_decision decision;
+    struct host host;
+
+    fuzz_require(!host_parse_target(target, &host));
+    decide_net(&test->policy, &host, &decision);
+    fuzz_require(decision.access == ACCESS_ALLOW || decision.access == ACCESS_ASK ||
+                 decision.access == ACCESS_DENY);
+    explain_net(&test->policy, target, &host, BAWN_FORMAT_TEXT, &out);
+    explain_net(&test->policy, target, &host, BAWN_FORMAT_JSON, &out);
+    check_shown(out.text);
+}
+
+static void ask_all(const struct test_policy *test)
+{
+    autostrbuf struct strbuf out = {0};
+    struct bawn_report *lint = report_new();
+
+    for (size_t i = 0; i < COUNT(questions); i++)
+        ask_path(test, questions[i]);
+    for (size_t i = 0; i < COUNT(targets); i++)
+        ask_net(test, targets[i]);
+    (void)decide_unix_socket(&test->policy, "/run/a.sock");
+    explain_policy(&test->policy, true, BAWN_FORMAT_TEXT, &out);
+    explain_policy(&test->policy, true, BAWN_FORMAT_JSON, &out);
+    check_shown(out.text);
+    fuzz_require(lint && explain_lint(&test->policy, lint) == 0);
+    check_report(lint, "");
+    bawn_report_free(lint);
+}
+
+/* Two policies answer the same questions alike. */
+static void check_alike(const struct test_policy *a, const struct test_policy *b)
+{
+    for (size_t i = 0; i < COUNT(questions); i++)
+        for (enum path_op op = 0; op < PATH_OP_COUNT; op++)
+            fuzz_require(test_policy_access(a, op, questions[i]) ==
+                         test_policy_access(b, op, questions[i]));
+    for (size_t i = 0; i < COUNT(targets); i++)
+        fuzz_require(test_policy_connect(a, targets[i]) == test_policy_connect(b, targets[i]));
+}
+
+static char *export_text(const struct test_policy *test)
+{
+    struct strbuf out = {0};
+
+    export_bawn(&test->policy, false, &out);
+    fuzz_require(!out.failed);
+    return strbuf_take(&out);
+}
+
+static void load(struct test_policy *test, const struct layer *as, enum config_format format,
+                 const char *text, size_t length)
+{
+    test_policy_init(test, false);
+    test_policy_lists(test);
+    (void)test_policy_load(test, as->id, as->authority, format, as->file, text, length);
+    (void)test_policy_finish(test);
+}
+
+static void check_export(const struct test_policy *first, const struct layer *as)
+{
+    static const struct layer again = {
+        .id = LAYER_ORG, .authority = AUTHORITY_ORG, .file = "exported"};
+    autofree char *text = export_text(first);
+    autofree char *text_again = NULL;
+    struct test_policy second;
+
+    load(&second, as->authority == AUTHORITY_ORG ? &again : as, FORMAT_BAWN, text, strlen(text));
+    if (report_has_errors(second.report)) {
+        autofree char *complaints = test_policy_complaints(&second);
+
+        (void)fprintf(stderr, "exported:\n%s\ncomplaints:\n%s", text, complaints);
+        fuzz_require(!"what was exported loads without errors");
+    }
+    text_again = export_text(&second);
+    if (strcmp(text, text_again) != 0) {
+        (void)fprintf(stderr, "exported:\n%s\nand again:\n%s", text, text_again);
+        fuzz_require(!"what was exported is exported alike");
+    }
+    check_alike(first, &second);
+    test_policy_done(&second);
+}
+
+/* The foreign formats cannot say everything, but what is printed is of that format. */
+static void check_foreign_export(const struct test_policy *first, const struct layer *as)
+{
+    static const enum config_format formats[] = {FORMAT_CLAUDE, FORMAT_SRT};
+
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        struct bawn_report *report = report_new();
+        autostrbuf struct strbuf out = {0};
+        struct test_policy second;
+
+        fuzz_require(report);
+        if (formats[i] == FORMAT_CLAUDE)
+            export_claude(&first->policy, report, &out);
+        else
+            export_srt(&first->policy, report, &out);
+        fuzz_require(!out.failed && out.text);
+        load(&second, as, formats[i], out.text, out.length);
+        if (report_has_errors(second.report)) {
+            autofree char *complaints = test_policy_complaints(&second);
+
+            (void)fprintf(stderr, "exported:\n%s\ncomplaints:\n%s", out.text, complaints);
+            fuzz_require(!"what was exported to another format is of that format");
+        }
+        test_policy_done(&second);
+        bawn_report_free(report);
+    }
+}
+
+void fuzz_policy(enum config_format format, const uint8_t *data, size_t size)
+{
+    static const struct layer speakers[] = {
+        {.id = LAYER_USER, .authority = AUTHORITY_USER, .file = "user"},
+        {.id = LAYER_ORG, .authority = AUTHORITY_ORG, .file = "org"},
+        {.id = LAYER_PROJECT, .authority = AUTHORITY_PROJECT, .file = "project"},
+    };
+
+    for (size_t i = 0; i < COUNT(speakers); i++) {
+        struct test_policy test;
+
+        load(&test, &speakers[i], format, (const char *)data, size);
+        check_report(test.report, speakers[i].file);
+        ask_all(&test);
+        if (!report_has_errors(test.report)) {
+            check_export(&test, &speakers[i]);
+            if (speakers[i].authority == AUTHORITY_USER)
+                check_foreign_export(&test, &speakers[i]);
+        }
+        test_policy_done(&test);
+    }
+}

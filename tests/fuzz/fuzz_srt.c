@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* srt settings, loaded, asked and exported. */
+#include "fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_policy(FORMAT_SRT, data, size);
+    return 0;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn YAML, loaded, asked and exported. */
+#include "fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_policy(FORMAT_BAWN, data, size);
+    return 0;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans: crafted hosts and file systems, so that every answer is known beforehand. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "lib/test.h"
+#include "plan/plan.h"
+#include "policy/build.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <string.h>
+
+/* A host that has everything, and one that lacks some of it. */
+static struct host_facts rich_host(void)
+{
+    struct host_facts facts = {
+        .landlock_abi = 7, .cgroup = CGROUP_V2, .memory_bytes = 16ULL << 30, .cpus = 4};
+
+    for (size_t i = 0; i < FEATURE_COUNT; i++)
+        facts.features[i].available = true;
+    facts.backends[BACKEND_NATIVE].available = true;
+    facts.backends[BACKEND_LANDLOCK].available = true;
+    return facts;
+}
+
+/* Directories end in "/", links have " -> "; everything else is a file. */
+static const char *const tree[] = {"/",
+                                   "/srv/",
+                                   "/srv/work/",
+                                   "/srv/work/secret/",
+                                   "/srv/work/key",
+                                   "/srv/ro/",
+                                   "/srv/link -> /srv/ro",
+                                   "/proc/",
+                                   "/proc/sys/",
+                                   "/proc/keys",
+                                   NULL};
+
+static enum look look_tree(void *context, const char *path, char *target, size_t target_size)
+{
+    size_t length = strlen(path);
+
+    (void)context;
+    for (const char *const *entry = tree; *entry; entry++) {
+        const char *arrow = strstr(*entry, " -> ");
+        size_t name = arrow ? (size_t)(arrow - *entry) : strlen(*entry);
+        bool is_dir = !arrow && (*entry)[name - 1] == '/';
+
+        if (is_dir && name > 1)
+            name--;
+        if (name != length || strncmp(*entry, path, length) != 0)
+            continue;
+        if (arrow)
+            (void)snprintf(target, target_size, "%s", arrow + 4);
+        return arrow ? LOOK_LINK : is_dir ? LOOK_DIRECTORY : LOOK_OTHER;
+    }
+    return LOOK_ABSENT;
+}
+
+static const struct looker tree_looker = {.look = look_tree};
+
+static struct bawn_policy *load_text(const char *text)
+{
+    struct bawn_policy *policy = NULL;
+    struct bawn_load *load = NULL;
+    struct bawn_error err = {0};
+
+    ck_assert_int_eq(bawn_load_new(&load, &err), 0);
+    load->isolated = load->no_profile = load->no_lists = true;
+    ck_assert_int_eq(bawn_load_workspace(load, "/", &err), 0);
+    ck_assert_int_eq(bawn_load_text(load, "policy.yaml", text, strlen(text), NULL, &err), 0);
+    ck_assert_msg(bawn_policy_load(load, &policy, NULL, &err) == 0, "%s", err.message);
+    bawn_load_free(load);
+    return policy;
+}
+
+static void make_plan(const struct bawn_policy *policy, const struct host_facts *facts,
+                      const char *const *environ, struct plan *plan)
+{
+    struct plan_input input = {
+        .policy = &policy->policy, .facts = facts, .environ = environ, .looker = &tree_looker};
+    struct bawn_error err = {0};
+
+    ck_assert_int_eq(plan_make(&input, plan, &err), 0);
+}
+
+static const struct mount_step *find_step(const struct plan *plan, const char *target)
+{
+    vec_each (&plan->mounts, step) {
+        if (strcmp(step->target, target) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+static const struct enforcement *find_rule(const struct plan *plan, const char *start)
+{
+    vec_each (&plan->rules, line) {
+        if (strncmp(line->what, start, strlen(start)) == 0)
+            return line;
+    }
+    ck_abort_msg("no line on %s", start);
+}
+
+static bool has_syscall(const struct plan *plan, const char *name, enum syscall_action action)
+{
+    vec_each (&plan->syscalls, rule) {
+        if (strcmp((*rule)->name, name) == 0 && (*rule)->action == action)
+            return true;
+    }
+    return false;
+}
+
+static const char work[] =
+    "sandbox:\n"
+    "  paths:\n"
+    "    work: {root: /srv/work, mode: rw}\n"
+    "    ro: {root: /srv/ro, mode: ro}\n"
+    "    tmp: {root: /tmp, mode: private}\n"
+    "    none: {root: /srv/none, mode: ro}\n"
+    "  deny: [/srv/work/secret, /srv/work/key, /srv/hidden, '/srv/**/*.pem']\n"
+    "  protect: [/srv/work/.git]\n";
+
+START_TEST(grants_become_mounts_and_denials_masks)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq((int)plan.backend, BACKEND_NATIVE);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work")->kind, MOUNT_BIND);
+    ck_assert(!find_step(&plan, "/srv/work")->read_only);
+    ck_assert(find_step(&plan, "/srv/ro")->read_only);
+    ck_assert_int_eq((int)find_step(&plan, "/tmp")->kind, MOUNT_TMPFS);
+    ck_assert_uint_eq(find_step(&plan, "/tmp")->size_bytes, 256ULL << 20);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work/secret")->kind, MOUNT_MASK_DIR);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work/key")->kind, MOUNT_MASK_FILE);
+    /* Hidden by absence, or not there: no step. */
+    ck_assert_ptr_null(find_step(&plan, "/srv/hidden"));
+    ck_assert_ptr_null(find_step(&plan, "/srv/none"));
+    ck_assert_ptr_null(find_step(&plan, "/srv/work/.git"));
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/work/secret")->by, BY_MOUNT);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/hidden")->by, BY_MOUNT);
+    ck_assert_uint_eq(find_rule(&plan, "protect /srv/work/.git")->by, BY_SUPERVISOR);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/**/*.pem")->by, BY_SUPERVISOR | BY_MOUNT);
+    ck_assert_uint_eq(plan.unenforced, 0);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(parents_are_mounted_before_children)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    for (size_t i = 0; i < plan.mounts.count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const char *earlier = plan.mounts.items[j].target;
+            const char *later = plan.mounts.items[i].target;
+
+            ck_assert_msg(strncmp(later, earlier, strlen(later)) != 0, "%s before %s", earlier,
+                          later);
+        }
+    }
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(patterns_need_the_supervisor)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    facts.features[FEATURE_NOTIFY].available = false;
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/**/*.pem")->by, 0);
+    ck_assert_uint_eq(find_rule(&plan, "protect /srv/work/.git")->by, 0);
+    ck_assert_uint_eq(plan.unenforced, 2);
+    ck_assert(!has_syscall(&plan, "mkdir", SYSCALL_NOTIFY));
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(without_namespaces_landlock_is_the_wall)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    facts.backends[BACKEND_NATIVE].available = false;
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq((int)plan.backend, BACKEND_LANDLOCK);
+    ck_assert_uint_eq(find_rule(&plan, "paths.work")->by, BY_LANDLOCK);
+    /* What a parent grants Landlock cannot take back; a private tmpfs it cannot make. */
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/work/secret")->by, BY_SUPERVISOR);
+    ck_assert_uint_eq(find_rule(&plan, "paths.tmp")->by, 0);
+    ck_assert(plan.landlock.handled_fs & 1U << 2);
+    ck_assert(plan.landlock.handles_tcp);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(a_host_with_nothing_enforces_nothing)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct host_facts facts = {.cpus = 1};
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq((int)plan.backend, BACKEND_COUNT);
+    ck_assert_uint_gt(plan.unenforced, 5);
+    ck_assert_uint_eq(plan.syscalls.count, 0);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(landlock_is_cut_to_the_abi)
+{
+    struct bawn_policy *policy = load_text("sandbox: {reads: strict}\n");
+    const struct {
+        int abi;
+        uint64_t handled;
+        bool scopes;
+    } table[] = {{1, 0x1fff, false}, {2, 0x3fff, false}, {3, 0x7fff, false},
+                 {5, 0xffff, false}, {6, 0xffff, true},  {7, 0xffff, true}};
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct host_facts facts = rich_host();
+        struct plan plan;
+
+        facts.landlock_abi = table[i].abi;
+        make_plan(policy, &facts, NULL, &plan);
+        ck_assert_uint_eq(plan.landlock.handled_fs, table[i].handled);
+        ck_assert_int_eq(plan.landlock.scopes_signals, table[i].scopes);
+        plan_done(&plan);
+    }
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(own_procfs_is_masked_and_sealed)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths: {proc: {root: /proc, mode: private}}\n"
+                                           "  deny: [/proc/keys]\n"
+                                           "  protect: [/proc/sys]\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq((int)find_step(&plan, "/proc")->kind, MOUNT_PROC);
+    ck_assert_int_eq((int)find_step(&plan, "/proc/keys")->kind, MOUNT_MASK_FILE);
+    ck_assert_int_eq((int)find_step(&plan, "/proc/sys")->kind, MOUNT_SEAL);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(environment_is_an_allow_list)
+{
+    static const char *const environ[] = {
+        "PATH=/bin",   "LD_PRELOAD=x", "AWS_SECRET=1", "LC_ALL=C",          "BASH_ENV=x", "TOKEN=t",
+        "HISTFILE=/h", "LC_SECRET=1",  "NOEQUALS",     "BAWN_READS=static", NULL};
+    static const char *const expected[] = {
+        "PATH=/bin", "LC_ALL=C", "HISTFILE=/dev/null", "TMPDIR=/tmp", "TMPPREFIX=/tmp/zsh", "X=1"};
+    struct bawn_policy *policy =
+        load_text("sandbox: {process: {env: {pass: [PATH, 'LC_*', 'LD_*', HISTFILE, BASH_ENV, "
+                  "NOEQUALS, 'BAWN_*'], deny: [LC_SECRET], set: {X: '1'}}}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, environ, &plan);
+    ck_assert_uint_eq(plan.env.count, sizeof(expected) / sizeof(expected[0]));
+    for (size_t i = 0; i < plan.env.count; i++) {
+        char text[64];
+
+        (void)snprintf(text, sizeof(text), "%s=%s", plan.env.items[i].name,
+                       plan.env.items[i].value);
+        ck_assert_str_eq(text, expected[i]);
+    }
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+static uint64_t find_limit(const struct plan *plan, enum setting_id id, unsigned *ret_by)
+{
+    vec_each (&plan->limits, step) {
+        if (step->id == id) {
+            *ret_by = step->by;
+            return step->value;
+        }
+    }
+    return 0;
+}
+
+START_TEST(limits_scale_and_name_their_holder)
+{
+    struct bawn_policy *policy = load_text("sandbox: {limits: {open_files: 100, io_weight: 50}}\n");
+    struct bawn_policy *strict = load_text("sandbox: {limits: strict}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+    unsigned by;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_MEMORY, &by), 8ULL << 30);
+    ck_assert_uint_eq(by, BY_CGROUP);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_CPU, &by), 320);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_OPEN_FILES, &by), 100);
+    ck_assert_uint_eq(by, BY_RLIMIT);
+    plan_done(&plan);
+    facts.cgroup = CGROUP_NONE;
+    make_plan(strict, &facts, NULL, &plan);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_PIDS, &by), 1024);
+    ck_assert_uint_eq(by, BY_RLIMIT);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_MEMORY_HIGH, &by), 1ULL << 30);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_MEMORY, &by), 2ULL << 30);
+    ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_CPU, &by), 80);
+    ck_assert_uint_eq(by, 0);
+    plan_done(&plan);
+    /* What was asked for and cannot be held counts; what a preset brings does not. */
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.unenforced, 1);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+    bawn_policy_free(strict);
+}
+END_TEST
+
+START_TEST(a_denial_without_a_proxy_cannot_be_held)
+{
+    struct bawn_policy *policy = load_text("sandbox: {network: {mode: host, deny: [a.example]}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(find_rule(&plan, "deny a.example")->by, 0);
+    ck_assert(!plan.network.own_namespace);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(debug_and_containers_open_their_syscalls_only)
+{
+    struct bawn_policy *plain = load_text("sandbox: {}\n");
+    struct bawn_policy *debug = load_text("sandbox: {process: {debug: true}}\n");
+    struct bawn_policy *containers = load_text("sandbox: {process: {containers: true}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(plain, &facts, NULL, &plan);
+    ck_assert(has_syscall(&plan, "ptrace", SYSCALL_EPERM));
+    ck_assert(has_syscall(&plan, "mount", SYSCALL_EPERM));
+    ck_assert(has_syscall(&plan, "clone3", SYSCALL_ENOSYS));
+    plan_done(&plan);
+    make_plan(debug, &facts, NULL, &plan);
+    ck_assert(!has_syscall(&plan, "ptrace", SYSCALL_EPERM));
+    ck_assert(has_syscall(&plan, "mount", SYSCALL_EPERM));
+    plan_done(&plan);
+    make_plan(containers, &facts, NULL, &plan);
+    ck_assert(has_syscall(&plan, "ptrace", SYSCALL_EPERM));
+    ck_assert(!has_syscall(&plan, "mount", SYSCALL_EPERM));
+    ck_assert(has_syscall(&plan, "bpf", SYSCALL_EPERM));
+    ck_assert_uint_eq(plan.landlock.handled_fs, 0);
+    plan_done(&plan);
+    bawn_policy_free(plain);
+    bawn_policy_free(debug);
+    bawn_policy_free(containers);
+}
+END_TEST
+
+START_TEST(every_name_in_the_table_is_a_syscall)
+{
+    for (size_t i = 0; i < syscall_table_count; i++)
+        ck_assert_msg(seccomp_syscall_resolve_name(syscall_table[i].name) != __NR_SCMP_ERROR, "%s",
+                      syscall_table[i].name);
+}
+END_TEST
+
+START_TEST(the_same_input_gives_the_same_plan)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct host_facts facts = rich_host();
+    autofree char *first = NULL;
+    autofree char *second = NULL;
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq(plan_print(&plan, BAWN_FORMAT_JSON, &first, NULL), 0);
+    plan_done(&plan);
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq(plan_print(&plan, BAWN_FORMAT_JSON, &second, NULL), 0);
+    plan_done(&plan);
+    ck_assert_str_eq(first, second);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *all = tcase_create("plan");
+
+    tcase_add_test(all, grants_become_mounts_and_denials_masks);
+    tcase_add_test(all, parents_are_mounted_before_children);
+    tcase_add_test(all, patterns_need_the_supervisor);
+    tcase_add_test(all, without_namespaces_landlock_is_the_wall);
+    tcase_add_test(all, a_host_with_nothing_enforces_nothing);
+    tcase_add_test(all, landlock_is_cut_to_the_abi);
+    tcase_add_test(all, own_procfs_is_masked_and_sealed);
+    tcase_add_test(all, environment_is_an_allow_list);
+    tcase_add_test(all, limits_scale_and_name_their_holder);
+    tcase_add_test(all, a_denial_without_a_proxy_cannot_be_held);
+    tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
+    tcase_add_test(all, every_name_in_the_table_is_a_syscall);
+    tcase_add_test(all, the_same_input_gives_the_same_plan);
+    suite_add_tcase(suite, all);
+    return test_run(suite, "plan");
+}
