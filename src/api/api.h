@@ -3,6 +3,7 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "kernel/facts.h"
 #include "plan/plan.h"
@@ -52,6 +53,16 @@ struct bawn_load {
 /* The host's files as they are. */
 extern const struct looker host_looker;
 
+/* The same, noting each symbolic link that is met: in links, each ended by NUL. */
+struct link_notes {
+    struct looker looker;
+    struct strbuf links;
+};
+void link_notes_init(struct link_notes *notes);
+void link_notes_done(struct link_notes *notes);
+/* The next link; start with NULL. NULL behind the last. */
+const char *link_notes_next(const struct link_notes *notes, const char *link);
+
 /* A variable of an environment, or NULL. */
 const char *environ_get(char *const *environ, const char *name);
 char **environ_copy(const char *const *environ);
@@ -67,6 +78,9 @@ int load_config_home(const struct bawn_load *load, char ret_dir[LIMIT_PATH_BYTES
 /* The project's directory that holds NAME, the workspace or above it; false when there is none. */
 bool load_find_project(const char *workspace, const char *home, const char *name,
                        char ret_dir[LIMIT_PATH_BYTES]);
+
+/* Adds the rules of a finished policy again where their symbolic links lead. */
+int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_error *err);
 
 /* SHA-256 in hex. */
 void hash_text(const char *text, size_t length, char ret_hex[65]);

@@ -33,6 +33,32 @@ static enum look look_host(void *context, const char *path, char *target, size_t
 
 const struct looker host_looker = {.look = look_host};
 
+static enum look look_and_note(void *context, const char *path, char *target, size_t target_size)
+{
+    struct link_notes *notes = context;
+    enum look look = look_host(NULL, path, target, target_size);
+
+    if (look == LOOK_LINK)
+        strbuf_add_bytes(&notes->links, path, strlen(path) + 1);
+    return look;
+}
+
+void link_notes_init(struct link_notes *notes)
+{
+    *notes = (struct link_notes){.looker = {.look = look_and_note, .context = notes}};
+}
+
+void link_notes_done(struct link_notes *notes)
+{
+    strbuf_done(&notes->links);
+}
+
+const char *link_notes_next(const struct link_notes *notes, const char *link)
+{
+    link = link ? link + strlen(link) + 1 : notes->links.text;
+    return link && link < notes->links.text + notes->links.length ? link : NULL;
+}
+
 const char *environ_get(char *const *environ, const char *name)
 {
     size_t length = strlen(name);

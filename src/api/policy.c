@@ -26,7 +26,7 @@
  * them may name the profile and presets, which come before them all. Then the
  * built-in layer is made, then each document in reading order, then BAWN_*
  * variables and flags. Last, rules whose paths lead through symbolic links
- * are added again at the place they lead to.
+ * are added again at the place they lead to (links.c).
  */
 struct pending {
     struct config_document document;
@@ -456,58 +456,6 @@ static int seal_policy_files(struct assembly *assembly)
     return r;
 }
 
-/* The part of a pattern before its first wildcard component, unescaped by now or not: only plain
- * components count. */
-static size_t literal_prefix(const char *pattern)
-{
-    const char *cursor = pattern;
-    size_t prefix = 0;
-    const char *name;
-    size_t length;
-
-    while ((name = path_next(&cursor, &length))) {
-        for (size_t i = 0; i < length; i++)
-            if (strchr("*?[\\", name[i]))
-                return prefix;
-        prefix = (size_t)(cursor - pattern);
-    }
-    return prefix;
-}
-
-static int add_alias(struct assembly *assembly, const struct path_rule *rule)
-{
-    size_t prefix = rule->wild ? literal_prefix(rule->path) : strlen(rule->path);
-    char start[LIMIT_PATH_BYTES];
-    char resolved[LIMIT_PATH_BYTES];
-    autostrbuf struct strbuf joined = {0};
-
-    if (prefix == 0 || prefix >= sizeof(start))
-        return 0;
-    memcpy(start, rule->path, prefix);
-    start[prefix] = '\0';
-    if (resolve_path(NULL, "/", start, &host_looker, resolved, NULL) < 0 ||
-        strcmp(resolved, start) == 0)
-        return 0;
-    /* In a pattern the resolved part must stand for itself. */
-    if (rule->wild && strpbrk(resolved, "*?[\\"))
-        return 0;
-    strbuf_addf(&joined, "%s%s", strcmp(resolved, "/") == 0 && rule->path[prefix] ? "" : resolved,
-                rule->path + prefix);
-    if (joined.failed || policy_add_alias(assembly->policy, rule, joined.text) < 0)
-        return error_memory(assembly->err);
-    return 0;
-}
-
-static int add_aliases(struct assembly *assembly)
-{
-    size_t count = assembly->policy->rules.count;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < count; i++)
-        r = add_alias(assembly, assembly->policy->rules.items[i]);
-    return r;
-}
-
 static int make_places(struct assembly *assembly)
 {
     static const struct {
@@ -596,9 +544,9 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = seal_policy_files(assembly);
     if (r == 0)
-        r = add_aliases(assembly);
-    if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
+    if (r == 0)
+        r = links_follow(assembly->policy, assembly->report, assembly->err);
     if (r == 0 && report_has_errors(assembly->report))
         r = report_to_error(assembly->report, assembly->err);
     return r;

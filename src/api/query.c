@@ -137,6 +137,43 @@ static int decide_unresolved(const struct policy *policy, enum bawn_operation op
     return give_decision(BAWN_DENY, why->code, &text, &rule, NULL, path, ret_decision, err);
 }
 
+/* SECURITY: what stands under a protected name is not written through it, wherever a link of that
+ * name leads. */
+static int tighten_by_links(const struct policy *policy, const struct link_notes *notes,
+                            struct path_decision *write)
+{
+    for (const char *link = NULL; (link = link_notes_next(notes, link));) {
+        struct path_decision decisions[PATH_OP_COUNT];
+
+        if (decide_path(policy, link, decisions) < 0)
+            return -ENOMEM;
+        if (decide_restricts(&decisions[PATH_WRITE], PATH_WRITE) &&
+            decisions[PATH_WRITE].access > write->access)
+            *write = decisions[PATH_WRITE];
+    }
+    return notes->links.failed ? -ENOMEM : 0;
+}
+
+/* Resolves a path and decides on it; -EREMOTE with *ret_why when it cannot be resolved. */
+static int judge_file(const struct policy *policy, const char *path,
+                      char ret_resolved[LIMIT_PATH_BYTES],
+                      struct path_decision ret_decisions[PATH_OP_COUNT], struct bawn_error *ret_why)
+{
+    struct link_notes notes;
+    int r;
+
+    link_notes_init(&notes);
+    r = resolve_path(policy, policy->workspace, path, &notes.looker, ret_resolved, ret_why);
+    if (r < 0)
+        r = -EREMOTE;
+    else
+        r = decide_path(policy, ret_resolved, ret_decisions);
+    if (r == 0)
+        r = tighten_by_links(policy, &notes, &ret_decisions[PATH_WRITE]);
+    link_notes_done(&notes);
+    return r;
+}
+
 static int decide_file(const struct policy *policy, enum bawn_operation operation, const char *path,
                        struct bawn_decision **ret_decision, struct bawn_error *err)
 {
@@ -149,10 +186,11 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
     char resolved[LIMIT_PATH_BYTES];
     struct bawn_error why;
     const char *code;
+    int r = judge_file(policy, path, resolved, decisions, &why);
 
-    if (resolve(policy, path, resolved, &why) < 0)
+    if (r == -EREMOTE)
         return decide_unresolved(policy, operation, path, &why, ret_decision, err);
-    if (decide_path(policy, resolved, decisions) < 0)
+    if (r < 0)
         return error_memory(err);
     if (!ret_decision)
         return (int)verdict_of(decision->access);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docgen man|bash|zsh|fish: prints documentation made from the tables. Run by the build only. */
+/* docgen man|policy|bash|zsh|fish: prints documentation made from the tables. Run by the build. */
 #include "cli/docgen.h"
 
 #include "base/cleanup.h"
@@ -15,12 +15,7 @@ enum { ROFF_WIDTH = 78 };
 static const char release_date[] = "2026-11-15";
 
 /* What the tables do not say. */
-struct entry {
-    const char *name;
-    const char *text;
-};
-
-static const struct entry statuses[] = {
+static const struct roff_entry statuses[] = {
     {"0", "Done. For check and why: all is allowed."},
     {"1", "check, why: the policy denies it. policy lint: there are warnings. doctor: something "
           "keeps the native sandbox from full strength. policy approve: declined."},
@@ -31,7 +26,7 @@ static const struct entry statuses[] = {
             "refused."},
 };
 
-static const struct entry variables[] = {
+static const struct roff_entry variables[] = {
     {"BAWN_POLICY", "A policy file that is read before those of --policy."},
     {"BAWN_PROFILE", "The profile to start from; --profile wins over it."},
     {"BAWN_*", "Values of the policy, between the files and the options: sandbox.limits.memory is "
@@ -41,7 +36,7 @@ static const struct entry variables[] = {
     {"COLUMNS", "The width that help is wrapped at, instead of that of the terminal."},
 };
 
-static const struct entry files[] = {
+static const struct roff_entry files[] = {
     {"/etc/bawn/policy.yaml",
      "The policy of the organisation: nothing below can re-open what it denies."},
     {"$XDG_CONFIG_HOME/bawn/policy.yaml",
@@ -52,7 +47,7 @@ static const struct entry files[] = {
     {"$XDG_CONFIG_HOME/bawn/approved", "The hashes of the project files that were approved."},
 };
 
-static const struct entry examples[] = {
+static const struct roff_entry examples[] = {
     {"bawn check write src/main.c", "May a program that works here write this file?"},
     {"bawn check connect --net proxy --allow-host '*.example.org' www.example.org:443",
      "The same question about a host, with rules from the command line."},
@@ -94,8 +89,7 @@ static void roff_char(struct strbuf *out, char before, char c, bool literal)
     }
 }
 
-/* Text on one line, as typed. */
-static void roff_literal(struct strbuf *out, const char *text)
+void roff_literal(struct strbuf *out, const char *text)
 {
     if (*text == '.')
         strbuf_add(out, "\\&");
@@ -103,8 +97,7 @@ static void roff_literal(struct strbuf *out, const char *text)
         roff_char(out, ' ', *text, true);
 }
 
-/* Text in paragraphs, broken between words. */
-static void roff_prose(struct strbuf *out, const char *text)
+void roff_prose(struct strbuf *out, const char *text)
 {
     size_t column = 0;
 
@@ -195,10 +188,14 @@ static void roff_verb(struct strbuf *out, const struct verb *verb)
     }
 }
 
-static void roff_entries(struct strbuf *out, const char *section, const struct entry *entries,
-                         size_t count)
+void roff_title(struct strbuf *out, const char *name, unsigned section, const char *manual)
 {
-    strbuf_addf(out, ".SH %s\n", section);
+    strbuf_addf(out, ".TH %s %u %s \"bawn %s\" \"%s\"\n", name, section, release_date,
+                bawn_version(), manual);
+}
+
+void roff_entries(struct strbuf *out, const struct roff_entry *entries, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         strbuf_add(out, ".TP\n\\fB");
         roff_literal(out, entries[i].name);
@@ -223,7 +220,7 @@ static void roff_examples(struct strbuf *out)
 void docgen_man(struct strbuf *out)
 {
     strbuf_add(out, ".\\\" Made by docgen from the tables of the command line.\n");
-    strbuf_addf(out, ".TH BAWN 1 %s \"bawn %s\" \"User Commands\"\n", release_date, bawn_version());
+    roff_title(out, "BAWN", 1, "User Commands");
     strbuf_add(out, ".SH NAME\nbawn \\- ");
     roff_prose(out, verb_bawn.summary);
     strbuf_add(out, ".SH SYNOPSIS\n.nh\n.ad l\n\\fBbawn\\fR \\fB\\-\\-help\\fR | "
@@ -241,9 +238,12 @@ void docgen_man(struct strbuf *out)
     roff_group(out, &verb_options);
     strbuf_add(out, ".SS Which policy\n");
     roff_group(out, &load_options);
-    roff_entries(out, "EXIT STATUS", statuses, sizeof(statuses) / sizeof(statuses[0]));
-    roff_entries(out, "ENVIRONMENT", variables, sizeof(variables) / sizeof(variables[0]));
-    roff_entries(out, "FILES", files, sizeof(files) / sizeof(files[0]));
+    strbuf_add(out, ".SH EXIT STATUS\n");
+    roff_entries(out, statuses, sizeof(statuses) / sizeof(statuses[0]));
+    strbuf_add(out, ".SH ENVIRONMENT\n");
+    roff_entries(out, variables, sizeof(variables) / sizeof(variables[0]));
+    strbuf_add(out, ".SH FILES\n");
+    roff_entries(out, files, sizeof(files) / sizeof(files[0]));
     roff_examples(out);
     strbuf_add(out, ".SH SEE ALSO\n.BR bawn\\-policy (5),\n.BR libbawn (3)\n");
 }
@@ -253,8 +253,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*print)(struct strbuf *out);
-    } kinds[] = {
-        {"man", docgen_man}, {"bash", docgen_bash}, {"zsh", docgen_zsh}, {"fish", docgen_fish}};
+    } kinds[] = {{"man", docgen_man},
+                 {"policy", docgen_policy},
+                 {"bash", docgen_bash},
+                 {"zsh", docgen_zsh},
+                 {"fish", docgen_fish}};
     autostrbuf struct strbuf out = {0};
 
     for (size_t i = 0; argc == 2 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -262,7 +265,7 @@ int main(int argc, char **argv)
             kinds[i].print(&out);
     }
     if (!out.text) {
-        (void)fprintf(stderr, "usage: docgen man|bash|zsh|fish\n");
+        (void)fprintf(stderr, "usage: docgen man|policy|bash|zsh|fish\n");
         return 2;
     }
     if (out.failed || fputs(out.text, stdout) < 0 || fflush(stdout) != 0) {

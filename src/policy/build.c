@@ -298,16 +298,19 @@ int policy_add_rule(struct policy *policy, const struct path_rule *rule, struct 
     return vec_push(&policy->rules, copy) ? 0 : -ENOMEM;
 }
 
-int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path)
+int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,
+                     struct bawn_error *err)
 {
     struct path_rule *alias = arena_new(&policy->arena, struct path_rule);
 
     if (!alias)
-        return -ENOMEM;
+        return error_memory(err);
     *alias = *rule;
     alias->link = rule->path;
     alias->path = arena_strdup(&policy->arena, path);
-    return alias->path && vec_push(&policy->rules, alias) ? 0 : -ENOMEM;
+    if (!alias->path || !vec_push(&policy->rules, alias))
+        return error_memory(err);
+    return pathtree_add(&policy->tree, &policy->arena, alias, err);
 }
 
 static bool is_listed(const struct path_rule *rule)

@@ -34,8 +34,9 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
 /* What a setting is, or what it is by default. */
 uint64_t policy_number(const struct policy *policy, enum setting_id id);
 
-/* A literal rule seen from where its symbolic links lead; to be added before policy_finish. */
-int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path);
+/* After policy_finish: a rule once more, at the place its symbolic links lead to. */
+int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,
+                     struct bawn_error *err);
 
 /* Names of access and of layers' authority, as people write them. */
 const char *access_word(enum access access);

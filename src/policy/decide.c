@@ -53,6 +53,16 @@ static void tighten(struct path_decision *decision, const struct path_rule *rule
     decision->reason = DECIDED_BY_RULE;
 }
 
+/* Whether a rule names what a built-in entry is about. One that only got there through a link does
+ * so where the entry got there through the same link: naming ~/notes is not naming ~/.ssh, whatever
+ * ~/notes leads to. */
+static bool names_entry(const struct path_rule *rule, const struct path_rule *listed)
+{
+    if (rule->wild)
+        return false;
+    return !rule->link || (listed->link && path_is_below(rule->link, listed->link));
+}
+
 /* Step 3: whether the user or the org names the path of a built-in entry, or one below it. */
 static bool is_reopened(const struct tree_answer *answer, enum path_op op)
 {
@@ -63,7 +73,7 @@ static bool is_reopened(const struct tree_answer *answer, enum path_op op)
     for (enum rule_class class = CLASS_USER; class <= CLASS_ORG; class ++) {
         const struct tree_match *match = &answer->best[class][op];
 
-        if (match->rule && !match->rule->wild && match->depth >= listed->depth)
+        if (match->rule && match->depth >= listed->depth && names_entry(match->rule, listed->rule))
             return true;
     }
     return false;
@@ -108,8 +118,9 @@ static void decide_op(const struct policy *policy, const struct tree_answer *ans
     }
     if (listed && !is_reopened(answer, op)) {
         tighten(ret_decision, listed, op);
-        /* Where a default refuses too, the entry is named: a plain grant would not help. */
-        if (!ret_decision->rule && rule_access(listed, op) == ret_decision->access)
+        /* Where only a grant is lacking the entry is named: a plain grant would not help. */
+        if (rule_access(listed, op) == ret_decision->access &&
+            (!ret_decision->rule || !rule_restricts(ret_decision->rule, op)))
             *ret_decision = (struct path_decision){
                 .access = ret_decision->access, .rule = listed, .reason = DECIDED_BY_RULE};
     }
@@ -129,6 +140,11 @@ void decide_answer(const struct policy *policy, const struct tree_answer *answer
         *write = *read;
         write->reason = DECIDED_BY_READ;
     }
+}
+
+bool decide_restricts(const struct path_decision *decision, enum path_op op)
+{
+    return decision->rule && rule_restricts(decision->rule, op);
 }
 
 int decide_path(const struct policy *policy, const char *path,
@@ -194,7 +210,8 @@ static const struct net_rule *net_winner(const struct net_search *search)
         const struct net_rule *rule = search->best[who].rule;
 
         if (rule && who != AUTHORITY_PROJECT &&
-            (!winner || search->best[who].specificity >= specificity)) {
+            (!winner || search->best[who].specificity > specificity ||
+             (search->best[who].specificity == specificity && rule->verdict >= winner->verdict))) {
             winner = rule;
             specificity = search->best[who].specificity;
         }

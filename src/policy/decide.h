@@ -34,6 +34,9 @@ struct path_decision {
 int decide_path(const struct policy *policy, const char *path,
                 struct path_decision ret_decisions[PATH_OP_COUNT]);
 
+/* Whether a rule says no or ask, rather than a grant being missing. */
+bool decide_restricts(const struct path_decision *decision, enum path_op op);
+
 /* The decisions from an answer of the tree that is at hand already. */
 void decide_answer(const struct policy *policy, const struct tree_answer *answer,
                    struct path_decision ret_decisions[PATH_OP_COUNT]);

@@ -113,7 +113,7 @@ static bool is_number(const char *text)
  */
 static int step_magic(struct resolver *resolver)
 {
-    static const char *const magic[] = {"root", "cwd", "exe", "fd", "map_files", "ns", "fdinfo"};
+    static const char *const magic[] = {"root", "cwd", "exe", "fd", "map_files", "ns"};
     char copy[LIMIT_PATH_BYTES];
     char *save = NULL;
     const char *part;
@@ -176,6 +176,10 @@ static int step_down(struct resolver *resolver, const char *name, size_t length)
     r = step_magic(resolver);
     if (r != 0)
         return r < 0 ? r : 0;
+    /* The host's link would name this process, not the one inside. */
+    if (strcmp(resolver->done, "/proc/self") == 0 ||
+        strcmp(resolver->done, "/proc/thread-self") == 0)
+        return 0;
     switch (look_inside(resolver, resolver->done, target, sizeof(target))) {
     case LOOK_LINK:
         return push_link(resolver, target);

@@ -73,6 +73,24 @@ static inline char *fuzz_split(char *line)
     return space + 1;
 }
 
+/* Absolute, no empty component, no "." and "..", no final slash. */
+static inline bool fuzz_is_normal(const char *path)
+{
+    if (*path != '/')
+        return false;
+    if (path[1] == '\0')
+        return true;
+    while (*path == '/') {
+        size_t length = strcspn(++path, "/");
+
+        if (length == 0 || (length == 1 && path[0] == '.') ||
+            (length == 2 && path[0] == '.' && path[1] == '.'))
+            return false;
+        path += length;
+    }
+    return true;
+}
+
 /* A document of a format, through all that is done with one. */
 void fuzz_policy(enum config_format format, const uint8_t *data, size_t size);
 

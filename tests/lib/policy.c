@@ -107,9 +107,11 @@ char *test_policy_complaints(const struct test_policy *test)
 
 static void add_rule(struct strbuf *out, const struct path_rule *rule)
 {
-    static const char *const kinds[] = {
-        [RULE_PATH] = "path ",           [RULE_PATTERN] = "",      [RULE_SECRET] = "secret ",
-        [RULE_PROTECTED] = "protected ", [RULE_SEALED] = "sealed "};
+    static const char *const kinds[] = {[RULE_PATH] = "path ",
+                                        [RULE_PATTERN] = "",
+                                        [RULE_SECRET] = "secret ",
+                                        [RULE_PROTECTED] = "protected ",
+                                        [RULE_SEALED] = "sealed "};
 
     strbuf_addf(out, "%s%s%s %s", kinds[rule->kind], rule_mode(rule), rule->wild ? " wild" : "",
                 rule->path);

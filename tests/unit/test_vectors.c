@@ -115,6 +115,7 @@ static void fresh_home(void)
     struct bawn_error err = {0};
 
     /* Each case has a process of its own, and with it a /home of its own. */
+    ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
     ck_assert_msg(mount("tmpfs", "/home", "tmpfs", 0, "mode=755") == 0, "mount: %s",
                   strerror(errno));
     ck_assert_int_eq(file_make_dirs(HOME, &err), 0);
@@ -310,21 +311,27 @@ START_TEST(vectors_hold)
 }
 END_TEST
 
+static bool write_text(const char *path, const char *text)
+{
+    autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
 /* An own user and mount namespace, so that a case can have any path without touching the host. */
 static bool enter_namespace(void)
 {
-    char map[64];
     unsigned uid = getuid();
-    int fd;
+    unsigned gid = getgid();
+    char uids[64];
+    char gids[64];
 
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        return false;
-    (void)snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-    fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, map, strlen(map)) < 0)
-        return false;
-    close(fd);
-    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    (void)snprintf(uids, sizeof(uids), "%u %u 1", uid, uid);
+    (void)snprintf(gids, sizeof(gids), "%u %u 1", gid, gid);
+    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+           write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/uid_map", uids) &&
+           write_text("/proc/self/gid_map", gids) &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 static size_t read_cases(const char *file, char *text)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The path tree against a list of rules that is tried from end to end. */
+#include "base/path.h"
+#include "fuzz/fuzz.h"
+#include "lib/policy.h"
+#include "policy/glob.h"
+
+/*
+ * Each line is a rule or a question:
+ *     WHO MODE PATTERN     WHO: profile project approved user user2 org secret protected
+ *                          MODE: ro rw overlay private ask deny protect confirm
+ *                          a pattern that starts with = is a literal path
+ *     PATH
+ */
+enum { RULES = 64, QUESTIONS = 32, DEPTH = 24 };
+
+struct parts {
+    const char *at[DEPTH];
+    size_t length[DEPTH];
+    size_t count;
+};
+
+/* False when there are more than the reference has time for. */
+static bool split(const char *path, struct parts *ret_parts)
+{
+    ret_parts->count = 0;
+    while (
+        (ret_parts->at[ret_parts->count] = path_next(&path, &ret_parts->length[ret_parts->count])))
+        if (++ret_parts->count == DEPTH)
+            return false;
+    return true;
+}
+
+static bool part_matches(const struct path_rule *rule, const char *pattern, size_t pattern_length,
+                         const char *name, size_t name_length)
+{
+    if (!rule->wild)
+        return pattern_length == name_length && memcmp(pattern, name, name_length) == 0;
+    return glob_match(pattern, pattern_length, name, name_length);
+}
+
+/* Whether the pattern from p matches exactly the first count parts of the path from n: every
+ * pattern position against every path position, once each. */
+static bool slow_match(const struct path_rule *rule, const struct parts *pattern,
+                       const struct parts *path, size_t count)
+{
+    bool reach[DEPTH + 1][DEPTH + 1] = {{false}};
+
+    reach[0][0] = true;
+    for (size_t p = 0; p < pattern->count; p++) {
+        bool any_depth = rule->wild && pattern->length[p] == 2 && !memcmp(pattern->at[p], "**", 2);
+
+        for (size_t n = 0; n <= count; n++) {
+            if (!reach[p][n])
+                continue;
+            for (size_t rest = n; any_depth && rest <= count; rest++)
+                reach[p + 1][rest] = true;
+            if (!any_depth && n < count &&
+                part_matches(rule, pattern->at[p], pattern->length[p], path->at[n],
+                             path->length[n]))
+                reach[p + 1][n + 1] = true;
+        }
+    }
+    return reach[pattern->count][count];
+}
+
+static enum rule_class class_of(const struct path_rule *rule)
+{
+    if (rule->kind != RULE_PATH && rule->kind != RULE_PATTERN)
+        return CLASS_LISTED;
+    switch (rule->layer->authority) {
+    case AUTHORITY_PROJECT:
+        return CLASS_PROJECT;
+    case AUTHORITY_APPROVED:
+        return CLASS_APPROVED;
+    case AUTHORITY_USER:
+        return CLASS_USER;
+    case AUTHORITY_ORG:
+        return CLASS_ORG;
+    default:
+        return CLASS_PROFILE;
+    }
+}
+
+static enum access access_of(const struct path_rule *rule, enum path_op op)
+{
+    return op == PATH_READ ? rule->read : rule->write;
+}
+
+/* Whether a beats b at the same depth: the later layer, then the stricter. Lists know no layers. */
+static bool beats(const struct path_rule *a, const struct path_rule *b, enum path_op op)
+{
+    if (class_of(a) != CLASS_LISTED && a->layer->order != b->layer->order)
+        return a->layer->order > b->layer->order;
+    return access_of(a, op) > access_of(b, op);
+}
+
+struct rules {
+    struct path_rule items[RULES];
+    struct parts parts[RULES];
+    size_t count;
+};
+
+/* A rule grants something below a path when the path leads to it and ends before. */
+static bool leads_to(const struct path_rule *rule, const struct parts *pattern,
+                     const struct parts *path)
+{
+    struct parts shorter = *pattern;
+
+    if (rule->read == ACCESS_UNSET || rule->read >= ACCESS_ASK ||
+        rule->layer->authority == AUTHORITY_PROJECT)
+        return false;
+    for (shorter.count = 0; shorter.count < pattern->count; shorter.count++) {
+        bool any_depth = rule->wild && shorter.count > 0 &&
+                         pattern->length[shorter.count - 1] == 2 &&
+                         !memcmp(pattern->at[shorter.count - 1], "**", 2);
+
+        /* Behind ** everything could lead somewhere, so nothing is said. */
+        if (!any_depth && slow_match(rule, &shorter, path, path->count))
+            return true;
+    }
+    return false;
+}
+
+static void slow_ask(const struct rules *rules, const struct parts *path,
+                     struct tree_answer *ret_answer)
+{
+    memset(ret_answer, 0, sizeof(*ret_answer));
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct path_rule *rule = &rules->items[i];
+
+        ret_answer->is_skeleton |= leads_to(rule, &rules->parts[i], path);
+        for (size_t depth = 0; depth <= path->count; depth++) {
+            if (!slow_match(rule, &rules->parts[i], path, depth))
+                continue;
+            for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
+                struct tree_match *best = &ret_answer->best[class_of(rule)][op];
+
+                if (access_of(rule, op) == ACCESS_UNSET)
+                    continue;
+                if (!best->rule || depth > best->depth ||
+                    (depth == best->depth && beats(rule, best->rule, op)))
+                    *best = (struct tree_match){.rule = rule, .depth = depth};
+            }
+        }
+    }
+}
+
+static void check_question(const struct pathtree *tree, const struct rules *rules, const char *text)
+{
+    struct tree_answer expected;
+    struct tree_answer answer;
+    struct parts path;
+
+    if (!fuzz_is_normal(text) || !split(text, &path))
+        return;
+    slow_ask(rules, &path, &expected);
+    fuzz_require(pathtree_ask(tree, text, &answer) == 0);
+    fuzz_require(answer.is_skeleton == expected.is_skeleton);
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+        for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
+            const struct tree_match *a = &answer.best[class][op];
+            const struct tree_match *b = &expected.best[class][op];
+
+            fuzz_require(!a->rule == !b->rule);
+            if (!a->rule)
+                continue;
+            /* Of equal rules either may be named. */
+            fuzz_require(a->depth == b->depth);
+            fuzz_require(access_of(a->rule, op) == access_of(b->rule, op));
+            fuzz_require(class_of(a->rule) == class);
+            if (class != CLASS_LISTED)
+                fuzz_require(a->rule->layer == b->rule->layer);
+        }
+    }
+}
+
+static bool set_mode(struct path_rule *rule, const char *mode)
+{
+    if (strcmp(mode, "protect") == 0)
+        rule->write = ACCESS_DENY;
+    else if (strcmp(mode, "confirm") == 0)
+        rule->write = ACCESS_ASK;
+    else
+        return rule_set_mode(rule, mode);
+    return true;
+}
+
+static void add_rule(struct pathtree *tree, struct arena *arena, struct rules *rules,
+                     const char *who, const char *mode, const char *pattern)
+{
+    static const struct {
+        const char *who;
+        struct layer layer;
+        enum rule_kind kind;
+    } speakers[] = {
+        {"profile", {.authority = AUTHORITY_BUILTIN, .order = 0}, RULE_PATTERN},
+        {"secret", {.authority = AUTHORITY_BUILTIN, .order = 1}, RULE_SECRET},
+        {"protected", {.authority = AUTHORITY_BUILTIN, .order = 1}, RULE_PROTECTED},
+        {"org", {.authority = AUTHORITY_ORG, .order = 2}, RULE_PATTERN},
+        {"user", {.authority = AUTHORITY_USER, .order = 3}, RULE_PATTERN},
+        {"project", {.authority = AUTHORITY_PROJECT, .order = 4}, RULE_PATTERN},
+        {"approved", {.authority = AUTHORITY_APPROVED, .order = 5}, RULE_PATTERN},
+        {"user2", {.authority = AUTHORITY_USER, .order = 6}, RULE_PATTERN},
+    };
+    struct path_rule *rule = &rules->items[rules->count];
+
+    for (size_t i = 0; i < sizeof(speakers) / sizeof(speakers[0]); i++) {
+        struct bawn_error err;
+
+        if (strcmp(who, speakers[i].who) != 0 || rules->count == RULES)
+            continue;
+        *rule = (struct path_rule){.kind = speakers[i].kind,
+                                   .path = pattern + (*pattern == '='),
+                                   .layer = &speakers[i].layer,
+                                   .wild = *pattern != '='};
+        if (set_mode(rule, mode) && split(rule->path, &rules->parts[rules->count]) &&
+            pathtree_add(tree, arena, rule, &err) == 0)
+            rules->count++;
+        return;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_lines lines = fuzz_lines_begin(data, size);
+    static struct rules rules;
+    const char *questions[QUESTIONS];
+    size_t question_count = 0;
+    struct pathtree tree = {0};
+    struct arena arena = {0};
+    char *line;
+
+    rules.count = 0;
+    while ((line = fuzz_line(&lines))) {
+        char *mode = fuzz_split(line);
+        char *pattern = mode ? fuzz_split(mode) : NULL;
+
+        if (pattern)
+            add_rule(&tree, &arena, &rules, line, mode, pattern);
+        else if (!mode && question_count < QUESTIONS)
+            questions[question_count++] = line;
+    }
+    for (size_t i = 0; i < question_count; i++)
+        check_question(&tree, &rules, questions[i]);
+    pathtree_done(&tree);
+    arena_done(&arena);
+    fuzz_lines_end(&lines);
+    return 0;
+}
