@@ -386,9 +386,11 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     autostrbuf struct strbuf out = {0};
     char resolved[LIMIT_PATH_BYTES];
     struct path_story story = {.op = message_op(operation), .asked = what};
+    struct path_decision decisions[PATH_OP_COUNT];
     struct bawn_error why;
     struct host host;
     const char *wrong;
+    int r;
 
     if (operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0) {
         story.asked = what + 5;
@@ -401,12 +403,16 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
         *ret_text = strbuf_take(&out);
         return *ret_text ? 0 : error_memory(err);
     }
-    if (resolve(&policy->policy, story.asked, resolved, &why) == 0)
-        story.resolved = resolved;
-    else if (why.errnum == EINVAL)
+    r = judge_file(&policy->policy, story.asked, resolved, decisions, &why);
+    if (r == -EREMOTE && why.errnum == EINVAL)
         return error_set(err, EINVAL, why.code, "%s", why.message);
-    else
+    if (r == -EREMOTE)
         story.unresolved = why.message;
+    else if (r < 0)
+        return error_memory(err);
+    else
+        story.resolved = resolved;
+    story.decision = &decisions[story.op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ];
     if (explain_path(&policy->policy, &story, format, &out) < 0)
         return error_memory(err);
     *ret_text = strbuf_take(&out);

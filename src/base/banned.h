@@ -8,6 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+/* With _FORTIFY_SOURCE some of them are macros already: taken away first. */
+#undef strcpy
+#undef strcat
+#undef strncpy
+#undef strncat
+#undef sprintf
+#undef vsprintf
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf gets strtok
 #pragma GCC poison atoi atol atoll system popen mktemp tmpnam tempnam
 #pragma GCC poison asctime ctime gmtime localtime

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* One character, escaped where JSON wants it or where a terminal would misread it. */
-static void add_rune(struct strbuf *out, const char *bytes, size_t length, uint32_t rune)
+static void add_rune(struct strbuf *out, const char *bytes, size_t length, uint32_t rune,
+                     bool is_yaml)
 {
     if (rune == '"' || rune == '\\')
         strbuf_addf(out, "\\%c", (char)rune);
@@ -16,12 +17,14 @@ static void add_rune(struct strbuf *out, const char *bytes, size_t length, uint3
         strbuf_add_bytes(out, bytes, length);
     else if (rune < 0x10000)
         strbuf_addf(out, "\\u%04x", rune);
+    else if (is_yaml)
+        strbuf_addf(out, "\\U%08x", rune);
     else
         strbuf_addf(out, "\\u%04x\\u%04x", 0xd800 + ((rune - 0x10000) >> 10),
                     0xdc00 + ((rune - 0x10000) & 0x3ff));
 }
 
-void json_add_string(struct strbuf *out, const char *value)
+static void add_quoted(struct strbuf *out, const char *value, bool is_yaml)
 {
     size_t length = strlen(value);
 
@@ -31,7 +34,7 @@ void json_add_string(struct strbuf *out, const char *value)
         size_t used = text_decode(value, length, &rune);
 
         if (used > 0)
-            add_rune(out, value, used, rune);
+            add_rune(out, value, used, rune, is_yaml);
         else
             strbuf_addf(out, "\\\\x%02x", (unsigned char)*value);
         used += used == 0;
@@ -39,6 +42,16 @@ void json_add_string(struct strbuf *out, const char *value)
         length -= used;
     }
     strbuf_add_bytes(out, "\"", 1);
+}
+
+void json_add_string(struct strbuf *out, const char *value)
+{
+    add_quoted(out, value, false);
+}
+
+void json_add_yaml(struct strbuf *out, const char *value)
+{
+    add_quoted(out, value, true);
 }
 
 /* What stands before a value: a comma unless it is the first, and its key. */

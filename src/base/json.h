@@ -26,7 +26,9 @@ void json_put_bool(struct strbuf *out, const char *key, bool value);
 /* A document that is JSON already. */
 void json_put_raw(struct strbuf *out, const char *key, const char *document);
 
-/* The string alone, quoted, without a comma before it. */
+/* The string alone, quoted, without a comma before it; and quoted for YAML, which writes characters
+ * past U+FFFF in another way and all others in the same. */
 void json_add_string(struct strbuf *out, const char *value);
+void json_add_yaml(struct strbuf *out, const char *value);
 
 #endif

@@ -36,8 +36,8 @@ void bawn_report_free(struct bawn_report *report)
     free(report);
 }
 
-static char *report_format(struct bawn_report *report, enum text_shape shape, const char *format,
-                           va_list args)
+__attribute__((format(printf, 3, 0))) static char *
+report_format(struct bawn_report *report, enum text_shape shape, const char *format, va_list args)
 {
     autofree char *raw = NULL;
     autofree char *shown = NULL;

@@ -44,7 +44,7 @@ bool text_is_deceptive(uint32_t rune)
            rune == 0x180e || (rune >= 0x200b && rune <= 0x200f) ||
            (rune >= 0x2028 && rune <= 0x202e) || (rune >= 0x2060 && rune <= 0x206f) ||
            rune == 0xfeff || (rune >= 0xfff9 && rune <= 0xfffb) ||
-           (rune >= 0xe0000 && rune <= 0xe007f);
+           (rune >= 0xe0000 && rune <= 0xe007f) || (rune & 0xfffe) == 0xfffe;
 }
 
 /* One character, shown. Returns how many bytes of the input it was. */

@@ -25,7 +25,7 @@ bool text_escape(char *out, size_t out_size, const char *bytes, size_t length,
 char *text_escape_new(const char *bytes, size_t length, enum text_shape shape);
 
 /* Decodes one character. Returns its length in bytes, 0 when it is not valid UTF-8. */
-size_t text_decode(const char *bytes, size_t length, uint32_t *ret_rune);
+size_t text_decode(const char *text, size_t length, uint32_t *ret_rune);
 
 /* Whether a character hides, reorders or breaks the text around it. */
 bool text_is_deceptive(uint32_t rune);

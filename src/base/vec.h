@@ -36,8 +36,8 @@ static inline bool vec_reserve(void **items, size_t count, size_t *size, size_t 
          : false)
 
 #define vec_each(vec, item)                                                                        \
-    for (__auto_type item = (vec)->items + 0; (item) && (item) < (vec)->items + (vec)->count;      \
-         (item)++)
+    for (__auto_type item = (vec)->count ? (vec)->items : NULL;                                    \
+         (item) && (item) < (vec)->items + (vec)->count; (item)++)
 
 #define vec_done(vec)                                                                              \
     do {                                                                                           \

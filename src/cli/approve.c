@@ -89,7 +89,7 @@ static int run_approve(const struct options *options, struct output *output, str
         result = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, err);
     if (result == -ENOENT && options->words.count == 0)
         error_hint(err, "name the file, or the directory of the project with --workspace");
-    if (result < 0)
+    if (result < 0 || !path)
         return result;
     text_escape(shown, sizeof(shown), path, strlen(path), TEXT_ONE_LINE);
     result = options_has(options, OPTION_YES) ? 1 : confirm(shown, text, length, err);

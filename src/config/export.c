@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A YAML scalar that reads back as the same text, whatever is in it. JSON's quoting is YAML's. */
+/* A YAML scalar that reads back as the same text, whatever is in it. */
 static void add_quoted(struct strbuf *out, const char *text)
 {
-    json_add_string(out, text);
+    json_add_yaml(out, text);
 }
 
 static bool is_exported(const struct layer *layer, bool with_builtin)

@@ -439,6 +439,8 @@ static int load_level(const struct foreign *foreign, const struct node *map, con
         strbuf_addf(&shown, "%s%s", prefix, key.text ? key.text : "");
         if (key.failed || shown.failed)
             return -ENOMEM;
+        if (!key.text || !shown.text)
+            return -ENOMEM;
         row = find_row(common, key.text);
         if (!row)
             row = find_row(own, key.text);

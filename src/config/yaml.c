@@ -14,6 +14,8 @@ struct yaml_reader {
     yaml_parser_t parser;
     struct arena *arena;
     const char *file;
+    const char *text;
+    size_t length;
     struct bawn_report *report;
     struct map keys; /* scope: the map's number; to find duplicates */
     size_t maps;
@@ -39,6 +41,18 @@ yaml_fail(struct yaml_reader *reader, const char *code, yaml_mark_t mark, const 
     report_add(reader->report, BAWN_ERROR, code, yaml_origin(reader, mark), "%s", text);
 }
 
+/* Errors of the byte reader have an offset only. */
+static yaml_mark_t yaml_mark_at(const struct yaml_reader *reader, size_t offset)
+{
+    yaml_mark_t mark = {.index = offset};
+
+    for (size_t i = 0; i < offset && i < reader->length; i++) {
+        mark.column = reader->text[i] == '\n' ? 0 : mark.column + 1;
+        mark.line += reader->text[i] == '\n';
+    }
+    return mark;
+}
+
 static bool yaml_next(struct yaml_reader *reader, yaml_event_t *event)
 {
     yaml_parser_t *parser = &reader->parser;
@@ -49,9 +63,8 @@ static bool yaml_next(struct yaml_reader *reader, yaml_event_t *event)
     if (yaml_parser_parse(parser, event))
         return true;
     mark = parser->problem_mark;
-    /* Errors of the byte reader have an offset only; the parser stands near it. */
     if (parser->error == YAML_READER_ERROR)
-        mark = parser->mark;
+        mark = yaml_mark_at(reader, parser->problem_offset);
     yaml_fail(reader, "config.syntax", mark, "not YAML: %s%s%s",
               parser->problem ? parser->problem : "out of memory", parser->context ? ", " : "",
               parser->context ? parser->context : "");
@@ -138,6 +151,11 @@ static const char *yaml_key(struct yaml_reader *reader, const yaml_event_t *even
     if (!node)
         return NULL;
     key = node->text;
+    if (strlen(key) > LIMIT_KEY_BYTES) {
+        yaml_fail(reader, "config.key", event->start_mark, "a key has at most %d bytes",
+                  LIMIT_KEY_BYTES);
+        return NULL;
+    }
     if (map_get(&reader->keys, map_id, key, strlen(key))) {
         yaml_fail(reader, "config.duplicate_key", event->start_mark, "the key '%s' is here twice",
                   key);
@@ -246,7 +264,8 @@ static struct node *yaml_document(struct yaml_reader *reader)
 struct node *node_from_yaml(struct arena *arena, const char *file, const char *text, size_t length,
                             struct bawn_report *report)
 {
-    struct yaml_reader reader = {.arena = arena, .file = file, .report = report};
+    struct yaml_reader reader = {
+        .arena = arena, .file = file, .text = text, .length = length, .report = report};
     struct node *root;
 
     if (!yaml_parser_initialize(&reader.parser)) {

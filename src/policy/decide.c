@@ -63,13 +63,31 @@ static bool names_entry(const struct path_rule *rule, const struct path_rule *li
     return !rule->link || (listed->link && path_is_below(rule->link, listed->link));
 }
 
+/* Where protecting makes no sense: a private tree has nothing of the host in it, and a workspace
+ * that itself lies below a protected name (a worktree in .claude) was chosen by the user. */
+static bool is_own_ground(const struct policy *policy, const struct tree_answer *answer,
+                          enum path_op op)
+{
+    const struct tree_match *profile = &answer->best[CLASS_PROFILE][op];
+    struct tree_match winner;
+
+    (void)pick_winner(answer, op, &winner);
+    if (winner.rule && rule_access(winner.rule, op) == ACCESS_PRIVATE)
+        return true;
+    return profile->rule && profile->depth >= answer->best[CLASS_LISTED][op].depth &&
+           strcmp(profile->rule->path, policy->workspace) == 0;
+}
+
 /* Step 3: whether the user or the org names the path of a built-in entry, or one below it. */
-static bool is_reopened(const struct tree_answer *answer, enum path_op op)
+static bool is_reopened(const struct policy *policy, const struct tree_answer *answer,
+                        enum path_op op)
 {
     const struct tree_match *listed = &answer->best[CLASS_LISTED][op];
 
     if (listed->rule->kind == RULE_SEALED)
         return false;
+    if (listed->rule->kind == RULE_PROTECTED && is_own_ground(policy, answer, op))
+        return true;
     for (enum rule_class class = CLASS_USER; class <= CLASS_ORG; class ++) {
         const struct tree_match *match = &answer->best[class][op];
 
@@ -116,7 +134,7 @@ static void decide_op(const struct policy *policy, const struct tree_answer *ans
         if (above > class && rule && rule_restricts(rule, op))
             tighten(ret_decision, rule, op);
     }
-    if (listed && !is_reopened(answer, op)) {
+    if (listed && !is_reopened(policy, answer, op)) {
         tighten(ret_decision, listed, op);
         /* Where only a grant is lacking the entry is named: a plain grant would not help. */
         if (rule_access(listed, op) == ret_decision->access &&
@@ -160,7 +178,7 @@ int decide_path(const struct policy *policy, const char *path,
 
 const struct path_rule *decide_limits(const struct policy *policy, const char *path, int *ret_error)
 {
-    struct path_decision decisions[PATH_OP_COUNT];
+    struct path_decision decisions[PATH_OP_COUNT] = {0};
 
     *ret_error = decide_path(policy, path, decisions);
     if (*ret_error < 0 || decisions[PATH_READ].reason != DECIDED_BY_RULE)

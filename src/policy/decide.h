@@ -13,7 +13,8 @@
  *   2. What a stronger speaker than the winner denies, or wants to be asked
  *      about, stands.
  *   3. A built-in entry stands unless the user or the org names that very
- *      path or one below it.
+ *      path or one below it. A protected one binds neither in private trees
+ *      nor above the workspace.
  *   4. A project makes it stricter, never laxer.
  * What cannot be read cannot be written.
  */

@@ -113,9 +113,10 @@ static void add_others(const struct tree_answer *answer, enum path_op op,
 }
 
 static void path_text(const struct policy *policy, const struct path_story *story,
-                      const struct path_decision *decision, const struct tree_answer *answer,
-                      struct strbuf *out)
+                      const struct tree_answer *answer, struct strbuf *out)
 {
+    const struct path_decision *decision = story->decision;
+
     strbuf_addf(out, "%s: %s ", verdict_word(decision->access), op_words[story->op]);
     strbuf_add_escaped(out, story->resolved);
     if (decision->access == ACCESS_OVERLAY || decision->access == ACCESS_PRIVATE)
@@ -146,9 +147,9 @@ static void path_text(const struct policy *policy, const struct path_story *stor
 }
 
 static void path_json(const struct policy *policy, const struct path_story *story,
-                      const struct path_decision *decision, const struct tree_answer *answer,
-                      struct strbuf *out)
+                      const struct tree_answer *answer, struct strbuf *out)
 {
+    const struct path_decision *decision = story->decision;
     autostrbuf struct strbuf label = {0};
     autostrbuf struct strbuf remedy = {0};
     const struct path_rule *rule = decision->rule;
@@ -178,7 +179,6 @@ static void path_json(const struct policy *policy, const struct path_story *stor
 int explain_path(const struct policy *policy, const struct path_story *story,
                  enum bawn_format format, struct strbuf *out)
 {
-    struct path_decision decisions[PATH_OP_COUNT];
     struct tree_answer answer;
     int r;
 
@@ -201,11 +201,10 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     r = pathtree_ask(&policy->tree, story->resolved, &answer);
     if (r < 0)
         return r;
-    decide_answer(policy, &answer, decisions);
     if (format == BAWN_FORMAT_TEXT)
-        path_text(policy, story, &decisions[path_op(story->op)], &answer, out);
+        path_text(policy, story, &answer, out);
     else
-        path_json(policy, story, &decisions[path_op(story->op)], &answer, out);
+        path_json(policy, story, &answer, out);
     return 0;
 }
 

@@ -10,7 +10,8 @@
 struct path_story {
     enum message_op op;
     const char *asked;
-    const char *resolved;   /* NULL when it could not be */
+    const char *resolved; /* NULL when it could not be */
+    const struct path_decision *decision;
     const char *unresolved; /* why not */
 };
 
