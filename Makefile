@@ -37,6 +37,7 @@ bench: all
 	@$(BUILD)/tests/bench_query
 
 install: all
+	@meson configure $(BUILD) --prefix=$(PREFIX)
 	@meson install -C $(BUILD)
 
 clean:

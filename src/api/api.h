@@ -64,9 +64,9 @@ void link_notes_done(struct link_notes *notes);
 const char *link_notes_next(const struct link_notes *notes, const char *link);
 
 /* A variable of an environment, or NULL. */
-const char *environ_get(char *const *environ, const char *name);
-char **environ_copy(const char *const *environ);
-void environ_free(char **environ);
+const char *environ_get(char *const *variables, const char *name);
+char **environ_copy(const char *const *variables);
+void environ_free(char **variables);
 
 /* What the caller's environment says of home and the user's configuration directory; both are
  * absolute and resolved. */

@@ -284,9 +284,11 @@ bool load_find_project(const char *workspace, const char *home, const char *name
         if (stat(candidate, &st) == 0)
             return true;
         slash = strrchr(ret_dir, '/');
-        /* The home directory is where projects are, not a project. */
         if (!slash || slash == ret_dir || strcmp(ret_dir, home) == 0)
             return false;
         *slash = '\0';
+        /* The home directory is where projects are, not a project. */
+        if (strcmp(ret_dir, home) == 0)
+            return false;
     }
 }

@@ -70,11 +70,14 @@ static int add_document(struct assembly *assembly, enum layer_id id, const char 
         return error_memory(assembly->err);
     /* A document that cannot be read is a complaint; the others are still read, to complain too. */
     if (config_parse(&pending.document, format ? config_format_find(format) : FORMAT_UNKNOWN, text,
-                     length, assembly->report) == 0 &&
-        vec_push(&assembly->documents, pending))
+                     length, assembly->report) < 0) {
+        config_document_done(&pending.document);
+        return 0;
+    }
+    if (vec_push(&assembly->documents, pending))
         return 0;
     config_document_done(&pending.document);
-    return 0;
+    return error_memory(assembly->err);
 }
 
 /* Reads a file into a document. One that nobody named may be missing. */
@@ -403,13 +406,16 @@ static int load_flags(struct assembly *assembly)
                                    .report = assembly->report};
     int r = 0;
 
-    source.layer =
-        policy_add_layer(assembly->policy, LAYER_FLAGS, AUTHORITY_USER, "command line", NULL, NULL);
-    if (!source.layer)
-        return error_memory(assembly->err);
     vec_each (&assembly->load->steps, step) {
         struct origin origin = {.file = step->extra ? keep(assembly, step->extra) : NULL};
 
+        if (step->kind != STEP_SET && step->kind != STEP_PATH)
+            continue;
+        if (!source.layer)
+            source.layer = policy_add_layer(assembly->policy, LAYER_FLAGS, AUTHORITY_USER,
+                                            "command line", NULL, NULL);
+        if (!source.layer)
+            return error_memory(assembly->err);
         if (r == 0 && step->kind == STEP_SET)
             r = config_set(&source, step->name, step->value, origin);
         else if (r == 0 && step->kind == STEP_PATH)

@@ -233,6 +233,7 @@ int bawn_can_connect(const struct bawn_policy *policy, const char *target,
     autostrbuf struct strbuf rule = {0};
     struct net_decision decision;
     const struct origin *origin;
+    char shown[LIMIT_HOST_BYTES + 16];
     struct host host;
     const char *wrong;
     const char *code;
@@ -250,7 +251,9 @@ int bawn_can_connect(const struct bawn_policy *policy, const char *target,
     code = message_net(&policy->policy, target, &decision, &text);
     message_net_label(&policy->policy, &decision, &rule);
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
-    return give_decision(verdict_of(decision.access), code, &text, &rule, origin, host.name,
+    (void)snprintf(shown, sizeof(shown), strchr(host.name, ':') ? "[%s]:%u" : "%s:%u", host.name,
+                   host.port);
+    return give_decision(verdict_of(decision.access), code, &text, &rule, origin, shown,
                          ret_decision, err);
 }
 

@@ -29,8 +29,9 @@ static const struct roff_entry statuses[] = {
 static const struct roff_entry variables[] = {
     {"BAWN_POLICY", "A policy file that is read before those of --policy."},
     {"BAWN_PROFILE", "The profile to start from; --profile wins over it."},
-    {"BAWN_*", "Values of the policy, between the files and the options: sandbox.limits.memory is "
-               "BAWN_LIMITS_MEMORY, and so on; see bawn-policy(5). An unknown one is an error."},
+    {"BAWN_*",
+     "Single values of the policy, between the files and the options: sandbox.limits.memory is "
+     "BAWN_LIMITS_MEMORY, and so on; see bawn-policy(5). An unknown one is an error."},
     {"HOME, XDG_CONFIG_HOME", "Where the files of the user are looked for."},
     {"NO_COLOR", "When set and not empty, nothing is coloured. Colours are for terminals only."},
     {"COLUMNS", "The width that help is wrapped at, instead of that of the terminal."},
@@ -245,7 +246,7 @@ void docgen_man(struct strbuf *out)
     strbuf_add(out, ".SH FILES\n");
     roff_entries(out, files, sizeof(files) / sizeof(files[0]));
     roff_examples(out);
-    strbuf_add(out, ".SH SEE ALSO\n.BR bawn\\-policy (5),\n.BR libbawn (3)\n");
+    strbuf_add(out, ".SH SEE ALSO\n.BR bawn\\-policy (5)\n");
 }
 
 int main(int argc, char **argv)

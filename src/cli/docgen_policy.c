@@ -307,5 +307,5 @@ void docgen_policy(struct strbuf *out)
     strbuf_add(out, ".SH FILES\n");
     roff_entries(out, files, COUNT(files));
     add_examples(out);
-    strbuf_add(out, ".SH SEE ALSO\n.BR bawn (1),\n.BR libbawn (3)\n");
+    strbuf_add(out, ".SH SEE ALSO\n.BR bawn (1)\n");
 }

@@ -94,7 +94,8 @@ static const struct option rows[] = {
      .value = "MODE",
      .words = reads,
      .key = "sandbox.reads",
-     .help = "What may be read beyond the listed paths."},
+     .help = "What may be read beyond the listed paths. Without it and without a policy that "
+             "says so: dynamic on a terminal, where you can be asked, else strict."},
     {.id = OPTION_KEY,
      .name = "net",
      .value = "MODE",

@@ -601,6 +601,28 @@ static void collect_key(void *context, const char *key)
         keys->all[keys->count++] = key;
 }
 
+/* "sandbox.network.hosts.NAME" is NAME in the map; the name may have dots of its own. */
+static int set_map_value(const struct config_source *source, const char *key, const char *value,
+                         struct origin origin)
+{
+    for (enum list_id list = 0; list < LIST_COUNT; list++) {
+        size_t length = strlen(list_table[list].key);
+
+        if (!list_table[list].is_map || list == LIST_TOOL_RULES || list == LIST_COMMAND_RULES ||
+            strncmp(key, list_table[list].key, length) != 0)
+            continue;
+        if (key[length] == '.' && key[length + 1])
+            return add_item(source, list, key + length + 1, value, origin);
+        if (key[length])
+            continue;
+        report_add(source->report, BAWN_ERROR, "config.missing_key", origin,
+                   "%s is a map: it needs a name", key);
+        report_hint(source->report, "write %s.NAME=VALUE", key);
+        return 0;
+    }
+    return -ENOENT;
+}
+
 int config_set(const struct config_source *source, const char *key, const char *value,
                struct origin origin)
 {
@@ -617,6 +639,8 @@ int config_set(const struct config_source *source, const char *key, const char *
         return load_shorthand(source, &node, key);
     }
     r = set_value(source, key, value, origin);
+    if (r == -ENOENT)
+        r = set_map_value(source, key, value, origin);
     if (r != -ENOENT)
         return r;
     each_key(collect_key, &keys);

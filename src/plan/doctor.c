@@ -158,19 +158,19 @@ static const struct feature_text texts[FEATURE_COUNT] = {
                      "    sudo chmod 0666 /dev/net/tun   # as udev does on most systems"},
     [FEATURE_KVM] =
         {"kvm", "/dev/kvm: virtual machines inside", FINDING_NOTE, NOTHING,
-         "Only --allow-kvm needs it.",
+         "Only sandbox.devices.kvm needs it.",
          "Load the driver (kvm_intel or kvm_amd) and enable virtualization in the firmware; in a\n"
          "virtual machine, enable nested virtualization on its host."},
-    [FEATURE_FUSE] =
-        {"fuse", "/dev/fuse: filesystems in user programs", FINDING_NOTE, NOTHING,
-         "Only --allow-containers with fuse-overlayfs, and programs that mount FUSE filesystems, "
-         "need it.",
-         "Load the driver and let every user open the device:\n"
-         "    sudo modprobe fuse\n"
-         "    sudo chmod 0666 /dev/fuse   # as udev does on most systems"},
+    [FEATURE_FUSE] = {"fuse", "/dev/fuse: filesystems in user programs", FINDING_NOTE, NOTHING,
+                      "Only sandbox.process.containers with fuse-overlayfs, and programs that "
+                      "mount FUSE filesystems, "
+                      "need it.",
+                      "Load the driver and let every user open the device:\n"
+                      "    sudo modprobe fuse\n"
+                      "    sudo chmod 0666 /dev/fuse   # as udev does on most systems"},
     [FEATURE_SUBUID] =
         {"subuid", "subordinate ids: containers inside", FINDING_NOTE, NOTHING,
-         "Only --allow-containers needs them: rootless podman inside the sandbox runs with "
+         "Only sandbox.process.containers needs them: rootless podman inside the sandbox runs with "
          "several user ids.",
          "Give your user a range that nobody else has in /etc/subuid and /etc/subgid:\n"
          "    sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 \"$USER\""},

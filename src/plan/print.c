@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 #include "policy/build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const mount_words[] = {
@@ -154,6 +155,8 @@ static void print_limits(const struct plan *plan, struct strbuf *out)
         char by[96];
 
         enforcer_words(step->by, by, sizeof(by));
+        if (step->by == 0 && !step->is_explicit)
+            (void)snprintf(by, sizeof(by), "not on this host: left out");
         strbuf_addf(out, "  %-12s ", setting_table[step->id].key + strlen("sandbox.limits."));
         add_limit(out, step);
         strbuf_addf(out, "  [%s]\n", by);
@@ -216,7 +219,8 @@ static void print_rules(const struct plan *plan, struct strbuf *out)
 
 static void print_text(const struct plan *plan, struct strbuf *out)
 {
-    strbuf_addf(out, "backend: %s, enforcement: %s\n", backend_word(plan), enforcement_word(plan));
+    strbuf_addf(out, "backend: %s, enforcement: %s (a plan: nothing is carried out)\n",
+                backend_word(plan), enforcement_word(plan));
     if (plan->why_not_native && *plan->why_not_native)
         strbuf_addf(out, "native is not available here: %s ('bawn doctor' tells the remedy)\n",
                     plan->why_not_native);

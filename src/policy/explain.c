@@ -57,7 +57,8 @@ void explain_remedy(const struct policy *policy, enum message_op op, const char 
     if (rule) {
         strbuf_add(out, "change the rule at ");
         explain_origin(rule->layer, rule->origin, out);
-        strbuf_add(out, ", or add a more specific one");
+        /* A grant of what a pattern matches is only as specific as the pattern, and loses. */
+        strbuf_add(out, rule->wild ? "" : ", or add one for a path below");
         return;
     }
     strbuf_addf(out, "add --%s '", mode);
@@ -96,6 +97,8 @@ static void add_others(const struct tree_answer *answer, enum path_op op,
             strbuf_addf(out, "  also:      %s by ",
                         access_word(op == PATH_READ ? rule->read : rule->write));
             add_rule_text(rule, out);
+            if (class == CLASS_PROJECT)
+                strbuf_add(out, " (a project may only narrow, unless it is approved)");
             strbuf_add(out, "\n");
         } else {
             autostrbuf struct strbuf label = {0};
@@ -208,13 +211,19 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     return 0;
 }
 
-static void net_remedy(const struct net_decision *decision, const char *asked, struct strbuf *out)
+static void net_remedy(const struct policy *policy, const struct net_decision *decision,
+                       const char *asked, struct strbuf *out)
 {
     if (decision->access == ACCESS_ALLOW)
         strbuf_add(out, "to refuse it, add the host to sandbox.network.deny");
+    else if (decision->reason == NET_BY_MODE && policy->net_rules.count)
+        strbuf_add(out, "set sandbox.network.mode to proxy (--net proxy): hosts are listed, but "
+                        "there is no network to reach them by");
     else if (decision->reason == NET_BY_MODE)
         strbuf_add(out, "set sandbox.network to true to be asked, or list hosts in "
                         "sandbox.network.allow with mode proxy");
+    else if (decision->reason == NET_BY_SPECIAL && strcmp(decision->special, "loopback") == 0)
+        strbuf_add(out, "list the port in sandbox.network.host_ports to reach it on the host");
     else if (decision->reason == NET_BY_SPECIAL)
         strbuf_add(out, "list the address itself in sandbox.network.allow");
     else if (decision->rule && decision->rule->verdict == NET_DENY)
@@ -236,7 +245,7 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
 
     decide_net(policy, target, &decision);
     message_net_label(policy, &decision, &label);
-    net_remedy(&decision, asked, &remedy);
+    net_remedy(policy, &decision, asked, &remedy);
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
     if (format == BAWN_FORMAT_JSON) {
         json_open(out, NULL, '{');
@@ -276,10 +285,12 @@ static int lint_rule(const struct policy *policy, const struct path_rule *rule,
 
     if (decide_path(policy, rule->path, decisions) < 0)
         return -1;
-    /* A grant that loses its read has lost, even where its write happens to agree. */
+    /* A grant that loses its read has lost, even where its write happens to agree; but a project's
+     * narrows where it makes a tree read-only. */
     if (decisions[PATH_READ].rule == rule ||
         (decisions[PATH_WRITE].rule == rule &&
-         (rule->read == ACCESS_UNSET || rule->write < ACCESS_ASK)))
+         (rule->read == ACCESS_UNSET || rule->write < ACCESS_ASK ||
+          rule->layer->authority == AUTHORITY_PROJECT)))
         return 0;
     other = decisions[PATH_READ].rule ? decisions[PATH_READ].rule : decisions[PATH_WRITE].rule;
     message_rule_label(rule, &label);

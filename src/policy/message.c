@@ -141,7 +141,7 @@ static void add_end(const struct policy *policy, enum message_op op, struct strb
         strbuf_addf(out, "\nReadable paths: %s", policy->readable);
 }
 
-enum refusal { OUTSIDE, READ_ONLY, DENIED, SECRET, PROTECTED, POLICY_FILE, APPROVAL };
+enum refusal { OUTSIDE, READ_ONLY, DENIED, SECRET, PROTECTED, GUARDED, POLICY_FILE, APPROVAL };
 
 static enum refusal refusal_of(enum message_op op, const struct path_decision *decision,
                                bool is_readable)
@@ -156,6 +156,8 @@ static enum refusal refusal_of(enum message_op op, const struct path_decision *d
         return PROTECTED;
     if (rule && rule->kind == RULE_SEALED)
         return POLICY_FILE;
+    if (rule && rule->read == ACCESS_UNSET)
+        return GUARDED;
     if (op == MESSAGE_WRITE && is_readable && (!rule || rule->read_only))
         return READ_ONLY;
     return rule ? DENIED : OUTSIDE;
@@ -170,6 +172,7 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
         [DENIED] = {"read.denied", "write.denied", "exec.denied"},
         [SECRET] = {"read.secret", "write.secret", "exec.secret"},
         [PROTECTED] = {"read.protected", "write.protected", "exec.protected"},
+        [GUARDED] = {"read.protected", "write.protected", "exec.protected"},
         [POLICY_FILE] = {"read.policy_file", "write.policy_file", "exec.policy_file"},
         [APPROVAL] = {"read.ask", "write.ask", "exec.ask"},
     };
@@ -195,6 +198,9 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
         break;
     case PROTECTED:
         strbuf_addf(out, ": path is protected (%s).", decision->rule->reason);
+        break;
+    case GUARDED:
+        strbuf_add(out, ": path is protected by policy.");
         break;
     case POLICY_FILE:
         strbuf_add(out, ": path is a policy file of this sandbox.");

@@ -90,8 +90,15 @@ static void show_rule(const struct path_rule *rule, enum bawn_format format, str
     if (rule->kind == RULE_PATH) {
         strbuf_addf(&text, "%-8s", rule_mode(rule));
         strbuf_add_escaped(&text, rule->path);
+    } else if (rule->kind == RULE_PATTERN) {
+        strbuf_addf(&text, "%-8s", rule_mode(rule));
+        strbuf_add_escaped(&text, rule->spelled);
     } else {
         strbuf_add(&text, label.text ? label.text : "");
+    }
+    if (rule->kind == RULE_SEALED) {
+        strbuf_add(&text, " ");
+        strbuf_add_escaped(&text, rule->path);
     }
     if (rule->reason)
         strbuf_addf(&text, "  (%s)", rule->reason);
@@ -150,9 +157,9 @@ static void show_settings(const struct policy *policy, enum bawn_format format, 
     if (format == BAWN_FORMAT_JSON) {
         json_close(out, ']');
     } else if (!policy->settings[SETTING_READS].is_set) {
-        strbuf_addf(out, "  sandbox.reads: %s  (by default: somebody %s be asked)\n",
+        strbuf_addf(out, "  sandbox.reads: %s  (by default: %s can be asked)\n",
                     setting_table[SETTING_READS].words[policy_number(policy, SETTING_READS)],
-                    policy->can_ask ? "can" : "cannot");
+                    policy->can_ask ? "somebody" : "nobody");
     }
 }
 

@@ -15,14 +15,14 @@
  * printed loads without errors, answers alike and prints the same again.
  */
 static const char *const questions[] = {
+    "/w/.env",
+    "/home/u/.ssh/id",
+    "/w/a/.git/hooks/post",
     "/",
     "/w",
     "/w/src/main.c",
-    "/w/.env",
-    "/w/a/.git/hooks/post",
     "/home/u",
     "/home/u/x",
-    "/home/u/.ssh/id",
     "/etc/passwd",
     "/proc/self/status",
     "/tmp/x",
@@ -37,8 +37,8 @@ static const char *const questions[] = {
 };
 
 static const char *const targets[] = {
-    "example.org:443", "api.example.org:443", "localhost:80",  "10.1.2.3:22",
-    "[::1]:8080",      "169.254.169.254:80",  "a.b.example:1", "[2001:db8::1]:443",
+    "api.example.org:443", "10.1.2.3:22",        "[::1]:8080",    "example.org:443",
+    "localhost:80",        "169.254.169.254:80", "a.b.example:1", "[2001:db8::1]:443",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -69,10 +69,14 @@ static void check_report(const struct bawn_report *report, const char *file)
     }
 }
 
-static void ask_path(const struct test_policy *test, const char *path)
+/* The whole story is long: it is told of a few only. */
+enum { EXPLAINED = 3 };
+
+static void ask_path(const struct test_policy *test, const char *path, bool explain)
 {
     struct path_decision decisions[PATH_OP_COUNT];
-    struct path_story story = {.op = MESSAGE_WRITE, .asked = path, .resolved = path};
+    struct path_story story = {
+        .op = MESSAGE_WRITE, .asked = path, .resolved = path, .decision = &decisions[PATH_WRITE]};
     autostrbuf struct strbuf out = {0};
     int error;
 
@@ -86,12 +90,14 @@ static void ask_path(const struct test_policy *test, const char *path)
         fuzz_require(decisions[PATH_WRITE].access >= decisions[PATH_READ].access);
     (void)decide_limits(&test->policy, path, &error);
     fuzz_require(error == 0);
+    if (!explain)
+        return;
     fuzz_require(explain_path(&test->policy, &story, BAWN_FORMAT_TEXT, &out) == 0);
     fuzz_require(explain_path(&test->policy, &story, BAWN_FORMAT_JSON, &out) == 0);
     check_shown(out.text);
 }
 
-static void ask_net(const struct test_policy *test, const char *target)
+static void ask_net(const struct test_policy *test, const char *target, bool explain)
 {
     autostrbuf struct strbuf out = {0};
     struct net_decision decision;
@@ -101,6 +107,8 @@ static void ask_net(const struct test_policy *test, const char *target)
     decide_net(&test->policy, &host, &decision);
     fuzz_require(decision.access == ACCESS_ALLOW || decision.access == ACCESS_ASK ||
                  decision.access == ACCESS_DENY);
+    if (!explain)
+        return;
     explain_net(&test->policy, target, &host, BAWN_FORMAT_TEXT, &out);
     explain_net(&test->policy, target, &host, BAWN_FORMAT_JSON, &out);
     check_shown(out.text);
@@ -112,9 +120,9 @@ static void ask_all(const struct test_policy *test)
     struct bawn_report *lint = report_new();
 
     for (size_t i = 0; i < COUNT(questions); i++)
-        ask_path(test, questions[i]);
+        ask_path(test, questions[i], i < EXPLAINED);
     for (size_t i = 0; i < COUNT(targets); i++)
-        ask_net(test, targets[i]);
+        ask_net(test, targets[i], i < EXPLAINED);
     (void)decide_unix_socket(&test->policy, "/run/a.sock");
     explain_policy(&test->policy, true, BAWN_FORMAT_TEXT, &out);
     explain_policy(&test->policy, true, BAWN_FORMAT_JSON, &out);

@@ -75,10 +75,10 @@ static struct bawn_policy *load_text(const char *text)
 }
 
 static void make_plan(const struct bawn_policy *policy, const struct host_facts *facts,
-                      const char *const *environ, struct plan *plan)
+                      const char *const *variables, struct plan *plan)
 {
     struct plan_input input = {
-        .policy = &policy->policy, .facts = facts, .environ = environ, .looker = &tree_looker};
+        .policy = &policy->policy, .facts = facts, .environ = variables, .looker = &tree_looker};
     struct bawn_error err = {0};
 
     ck_assert_int_eq(plan_make(&input, plan, &err), 0);
@@ -267,7 +267,7 @@ END_TEST
 
 START_TEST(environment_is_an_allow_list)
 {
-    static const char *const environ[] = {
+    static const char *const variables[] = {
         "PATH=/bin",   "LD_PRELOAD=x", "AWS_SECRET=1", "LC_ALL=C",          "BASH_ENV=x", "TOKEN=t",
         "HISTFILE=/h", "LC_SECRET=1",  "NOEQUALS",     "BAWN_READS=static", NULL};
     static const char *const expected[] = {
@@ -278,7 +278,7 @@ START_TEST(environment_is_an_allow_list)
     struct host_facts facts = rich_host();
     struct plan plan;
 
-    make_plan(policy, &facts, environ, &plan);
+    make_plan(policy, &facts, variables, &plan);
     ck_assert_uint_eq(plan.env.count, sizeof(expected) / sizeof(expected[0]));
     for (size_t i = 0; i < plan.env.count; i++) {
         char text[64];
