@@ -103,6 +103,9 @@ static const char *check_item(const struct config_source *source, enum list_id l
             wrong = "only a plain name can be pinned";
         return wrong ? wrong : host_parse_address(*value, &host) ? NULL : "not an IP address";
     case LIST_ENV_PASS:
+        if (strcmp(*value, "*") == 0)
+            return "passing every variable would pass on your secrets: name those that are needed";
+        return is_env_name(*value, true) ? NULL : "not the name of an environment variable";
     case LIST_ENV_DENY:
         return is_env_name(*value, true) ? NULL : "not the name of an environment variable";
     case LIST_ENV_SET:
@@ -184,10 +187,14 @@ static int load_map(const struct config_source *source, const struct node *node,
         return 0;
     }
     for (const struct node *child = node->first; child; child = child->next) {
-        const char *text =
-            child->kind == NODE_BOOL ? child->text : source_text(source, child, child->key);
-        int r = text ? add_item(source, list, child->key, text, child->key_origin) : 0;
+        char full[LIMIT_KEY_BYTES + 64];
+        const char *text = child->text;
+        int r;
 
+        (void)snprintf(full, sizeof(full), "%s.%s", list_table[list].key, child->key);
+        if (child->kind != NODE_BOOL)
+            text = source_text(source, child, full);
+        r = text ? add_item(source, list, child->key, text, child->key_origin) : 0;
         if (r < 0)
             return r;
     }
@@ -195,12 +202,12 @@ static int load_map(const struct config_source *source, const struct node *node,
 }
 
 static int load_suffixes(const struct config_source *source, const struct node *node,
-                         struct path_rule *rule)
+                         struct path_rule *rule, const char *key)
 {
     const char **suffixes;
     size_t count = 0;
 
-    if (!source_is_list(source, node, "suffixes"))
+    if (!source_is_list(source, node, key))
         return 0;
     for (const struct node *child = node->first; child; child = child->next)
         count++;
@@ -209,13 +216,13 @@ static int load_suffixes(const struct config_source *source, const struct node *
         return -ENOMEM;
     count = 0;
     for (const struct node *child = node->first; child; child = child->next) {
-        const char *text = source_text(source, child, "suffixes");
+        const char *text = source_text(source, child, key);
 
         if (!text)
             continue;
         if (text[0] != '.' || text[1] == '\0' || strchr(text, '/')) {
             report_add(source->report, BAWN_ERROR, "config.bad_value", child->origin,
-                       "suffixes: '%s' is not a suffix such as .md", text);
+                       "%s: '%s' is not a suffix such as .md", key, text);
             continue;
         }
         suffixes[count] = arena_strdup(&source->policy->arena, text);
@@ -227,15 +234,16 @@ static int load_suffixes(const struct config_source *source, const struct node *
 }
 
 static int load_path_key(const struct config_source *source, const struct node *node,
-                         struct path_rule *rule, const char **root, const char **mode)
+                         const char *where, struct path_rule *rule, const char **root,
+                         const char **mode)
 {
     static const char *const known[] = {"root", "mode", "suffixes", "max_file_bytes"};
     const char *text;
     char full[256];
 
+    (void)snprintf(full, sizeof(full), "%s.%s.%s", where, rule->name, node->key);
     if (strcmp(node->key, "suffixes") == 0)
-        return load_suffixes(source, node, rule);
-    (void)snprintf(full, sizeof(full), "sandbox.paths.%s.%s", rule->name, node->key);
+        return load_suffixes(source, node, rule, full);
     if (strcmp(node->key, "root") != 0 && strcmp(node->key, "mode") != 0 &&
         strcmp(node->key, "max_file_bytes") != 0) {
         source_unknown_key(source, node, full, known, COUNT(known));
@@ -259,31 +267,34 @@ static int load_path_key(const struct config_source *source, const struct node *
     return 0;
 }
 
-int source_load_path(const struct config_source *source, const struct node *node)
+int source_load_path(const struct config_source *source, const struct node *node, const char *where,
+                     const char *root_word)
 {
     struct path_rule rule = {.name = arena_strdup(&source->policy->arena, node->key),
                              .origin = node->key_origin};
     size_t complaints = bawn_report_count(source->report);
     const char *root = NULL;
     const char *mode = NULL;
+    char expected[64];
     char full[256];
     int r = 0;
 
     if (!rule.name)
         return -ENOMEM;
-    (void)snprintf(full, sizeof(full), "sandbox.paths.%s", node->key);
+    (void)snprintf(full, sizeof(full), "%s.%s", where, node->key);
     if (node->kind != NODE_MAP) {
-        source_wrong_type(source, node, full, "a map such as {root: ., mode: rw}");
+        (void)snprintf(expected, sizeof(expected), "a map such as {%s: ., mode: rw}", root_word);
+        source_wrong_type(source, node, full, expected);
         return 0;
     }
     for (const struct node *child = node->first; child && r == 0; child = child->next)
-        r = load_path_key(source, child, &rule, &root, &mode);
+        r = load_path_key(source, child, where, &rule, &root, &mode);
     if (r < 0 || bawn_report_count(source->report) != complaints)
         return r;
     if (!root || !mode) {
         report_add(source->report, BAWN_ERROR, "config.missing_key", node->key_origin,
-                   "%s: there is no '%s'", full, root ? "mode" : "root");
-        report_hint(source->report, "write %s: {root: PATH, mode: ro}", node->key);
+                   "%s: there is no '%s'", full, root ? "mode" : root_word);
+        report_hint(source->report, "write %s: {%s: PATH, mode: ro}", node->key, root_word);
         return 0;
     }
     return source_add_path(source, &rule, root, "sandbox.paths");
@@ -300,7 +311,7 @@ static int load_paths(const struct config_source *source, const struct node *nod
         return 0;
     }
     for (const struct node *child = node->first; child && r == 0; child = child->next)
-        r = source_load_path(source, child);
+        r = source_load_path(source, child, "sandbox.paths", "root");
     return r;
 }
 
@@ -364,6 +375,7 @@ static int load_tool_rule(const struct config_source *source, const struct node 
 static int load_tool_rules(const struct config_source *source, const struct node *node,
                            const char *key)
 {
+    char full[LIMIT_KEY_BYTES + 16];
     int r = 0;
 
     if (node->kind == NODE_NULL)
@@ -374,7 +386,8 @@ static int load_tool_rules(const struct config_source *source, const struct node
     }
     for (const struct node *tool = node->first; tool && r == 0; tool = tool->next) {
         if (tool->kind != NODE_MAP && tool->kind != NODE_NULL) {
-            source_wrong_type(source, tool, tool->key, "a map such as {approval_required: true}");
+            (void)snprintf(full, sizeof(full), "tool_rules.%s", tool->key);
+            source_wrong_type(source, tool, full, "a map such as {approval_required: true}");
             continue;
         }
         for (const struct node *rule = tool->first; rule && r == 0; rule = rule->next)
@@ -545,9 +558,12 @@ static int load_section(const struct config_source *source, const struct node *m
         if (key.failed)
             return -ENOMEM;
         /* A dot in a key is part of its name here: it must not pass for a key further down. */
-        if (strchr(child->key, '.'))
-            complain_unknown(source, child, key.text);
-        else
+        if (strchr(child->key, '.')) {
+            report_add(source->report, BAWN_ERROR, "config.unknown_key", child->key_origin,
+                       "unknown key %s", key.text);
+            report_hint(source->report,
+                        "write a key below another as a map: sandbox: {reads: ...}");
+        } else
             r = load_key(source, child, key.text);
     }
     return r;

@@ -18,10 +18,6 @@ static int load_sandbox(const struct config_source *source, const struct node *n
     struct node **tail = &renamed.first;
     char full[256];
 
-    if (node->kind != NODE_MAP) {
-        source_wrong_type(source, node, node->key, "a map such as {path: ., mode: rw}");
-        return 0;
-    }
     renamed.first = NULL;
     for (const struct node *child = node->first; child; child = child->next) {
         size_t which = 0;
@@ -39,7 +35,7 @@ static int load_sandbox(const struct config_source *source, const struct node *n
         *tail = &children[which];
         tail = &children[which].next;
     }
-    return source_load_path(source, &renamed);
+    return source_load_path(source, &renamed, "sandboxes", "path");
 }
 
 int format_sandboxes_load(const struct config_source *source, const struct node *root)

@@ -31,8 +31,10 @@ bool source_is_list(const struct config_source *source, const struct node *node,
 int source_add_pattern(const struct config_source *source, const struct path_rule *rule,
                        const char *base, const char *text, const char *key);
 
-/* One entry of sandbox.paths: a map with root, mode and the rest. */
-int source_load_path(const struct config_source *source, const struct node *node);
+/* One entry of sandbox.paths: a map with root, mode and the rest. where and root_word are what the
+ * file calls the section and the root. */
+int source_load_path(const struct config_source *source, const struct node *node, const char *where,
+                     const char *root_word);
 
 /* Adds a rule for a literal path; rule gives kind, access and origin. */
 int source_add_path(const struct config_source *source, const struct path_rule *rule,

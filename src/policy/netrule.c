@@ -155,6 +155,8 @@ static const char *split_port(const char *text, const char **ret_start, size_t *
 {
     const char *end;
 
+    if (strstr(text, "://"))
+        return "a host has no scheme and no path";
     *ret_start = text;
     *ret_length = strlen(text);
     *ret_port = 0;

@@ -115,6 +115,8 @@ static void add_rule(struct strbuf *out, const struct path_rule *rule)
 
     strbuf_addf(out, "%s%s%s %s", kinds[rule->kind], rule_mode(rule), rule->wild ? " wild" : "",
                 rule->path);
+    if (rule->suffixes)
+        strbuf_add(out, " suffixes");
     for (const char *const *suffix = rule->suffixes; suffix && *suffix; suffix++)
         strbuf_addf(out, " %s", *suffix);
     if (rule->max_file_bytes)

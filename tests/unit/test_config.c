@@ -961,13 +961,21 @@ START_TEST(suffixes_and_size_of_a_path)
 {
     becomes("sandbox: {paths: {a: {root: /a, mode: ro, suffixes: [.md, .tar.gz], max_file_bytes: "
             "1.5K}}}\n",
-            "path ro /a .md .tar.gz max 1536\n", "");
+            "path ro /a suffixes .md .tar.gz max 1536\n", "");
 }
 END_TEST
 
-START_TEST(empty_suffixes_are_kept_as_none)
+START_TEST(empty_suffixes_allow_no_suffix)
 {
-    becomes("sandbox: {paths: {a: {root: /a, mode: ro, suffixes: []}}}\n", "path ro /a\n", "");
+    becomes("sandbox:\n"
+            "  paths:\n"
+            "    a: {root: /a, mode: ro, suffixes: []}\n"
+            "    b: {root: /b, mode: ro, suffixes: }\n"
+            "    c: {root: /c, mode: ro}\n",
+            "path ro /a suffixes\n"
+            "path ro /b suffixes\n"
+            "path ro /c\n",
+            "");
 }
 END_TEST
 
@@ -1209,7 +1217,7 @@ START_TEST(older_form_becomes_paths)
                 "  work: {path: ., mode: rw}\n"
                 "  docs: {path: ~/docs, mode: ro, suffixes: [.md], max_file_bytes: 1K}\n",
                 "path rw /w\n"
-                "path ro /home/u/docs .md max 1024\n",
+                "path ro /home/u/docs suffixes .md max 1024\n",
                 "");
 }
 END_TEST
@@ -1418,7 +1426,7 @@ static void add_meaning(Suite *suite)
         each_mode_of_a_path,
         each_start_of_a_path,
         suffixes_and_size_of_a_path,
-        empty_suffixes_are_kept_as_none,
+        empty_suffixes_allow_no_suffix,
         each_list_of_patterns,
         each_setting,
         each_list,

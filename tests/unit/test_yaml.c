@@ -479,8 +479,10 @@ END_TEST
 
 START_TEST(columns_count_characters_not_bytes)
 {
-    complains("\"\303\251\303\251\": 1\n",
-              "p.yaml:1:1 error config.unknown_key: unknown key \303\251\303\251\n"
+    complains("{\"\303\251\303\251\": 1, x: 2}\n",
+              "p.yaml:1:2 error config.unknown_key: unknown key \303\251\303\251\n"
+              "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n"
+              "p.yaml:1:11 error config.unknown_key: unknown key x\n"
               "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n");
 }
 END_TEST
