@@ -104,3 +104,38 @@ void json_put_raw(struct strbuf *out, const char *key, const char *document)
     json_begin(out, key);
     strbuf_add(out, document);
 }
+
+static void add_break(struct strbuf *out, size_t depth)
+{
+    strbuf_addf(out, "\n%*s", (int)depth * 2, "");
+}
+
+void json_add_pretty(struct strbuf *out, const char *document)
+{
+    size_t depth = 0;
+
+    while (*document) {
+        size_t length = 1;
+
+        if (*document == '"') {
+            while (document[length] && document[length] != '"')
+                length += document[length] == '\\' ? 2 : 1;
+            length++;
+        }
+        if (strchr("{[", *document) && strchr("}]", document[1]))
+            length = 2; /* empty: on one line */
+        else if (strchr("}]", *document))
+            add_break(out, --depth);
+        if (*document == '\n')
+            break;
+        strbuf_add_bytes(out, document, length);
+        if (length == 1 && strchr("{[", *document))
+            add_break(out, ++depth);
+        if (*document == ',') {
+            add_break(out, depth);
+            length += document[1] == ' ';
+        }
+        document += length;
+    }
+    strbuf_add(out, "\n");
+}

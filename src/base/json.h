@@ -26,6 +26,9 @@ void json_put_bool(struct strbuf *out, const char *key, bool value);
 /* A document that is JSON already. */
 void json_put_raw(struct strbuf *out, const char *key, const char *document);
 
+/* A document as json_open and its like write it, laid out for people: one value a line. */
+void json_add_pretty(struct strbuf *out, const char *document);
+
 /* The string alone, quoted, without a comma before it; and quoted for YAML, which writes characters
  * past U+FFFF in another way and all others in the same. */
 void json_add_string(struct strbuf *out, const char *value);

@@ -418,13 +418,23 @@ static void export_common(const struct policy *policy, bool asks, struct strbuf 
     json_close(out, '}');
 }
 
+static void add_document(struct strbuf *out, const struct strbuf *document)
+{
+    if (document->failed)
+        out->failed = true;
+    else
+        json_add_pretty(out, document->text);
+}
+
 void export_srt(const struct policy *policy, struct bawn_report *report, struct strbuf *out)
 {
+    autostrbuf struct strbuf document = {0};
+
     warn_lost(policy, "srt", report);
-    json_open(out, NULL, '{');
-    export_common(policy, false, out);
-    json_close(out, '}');
-    strbuf_add(out, "\n");
+    json_open(&document, NULL, '{');
+    export_common(policy, false, &document);
+    json_close(&document, '}');
+    add_document(out, &document);
 }
 
 static void add_permission(struct strbuf *out, const char *tool, const char *specifier)
@@ -468,8 +478,11 @@ static void export_permissions(const struct policy *policy, const char *key, enu
     json_close(out, ']');
 }
 
-void export_claude(const struct policy *policy, struct bawn_report *report, struct strbuf *out)
+void export_claude(const struct policy *policy, struct bawn_report *report, struct strbuf *ret_text)
 {
+    autostrbuf struct strbuf document = {0};
+    struct strbuf *out = &document;
+
     warn_lost(policy, "Claude Code", report);
     json_open(out, NULL, '{');
     json_open(out, "sandbox", '{');
@@ -484,5 +497,5 @@ void export_claude(const struct policy *policy, struct bawn_report *report, stru
     export_permissions(policy, "deny", ACCESS_DENY, out);
     json_close(out, '}');
     json_close(out, '}');
-    strbuf_add(out, "\n");
+    add_document(ret_text, &document);
 }

@@ -10,7 +10,8 @@
 void export_bawn(const struct policy *policy, bool with_builtin, struct strbuf *out);
 
 /* What the format cannot say is a warning. */
-void export_claude(const struct policy *policy, struct bawn_report *report, struct strbuf *out);
+void export_claude(const struct policy *policy, struct bawn_report *report,
+                   struct strbuf *ret_text);
 void export_srt(const struct policy *policy, struct bawn_report *report, struct strbuf *out);
 
 #endif

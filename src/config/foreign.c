@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/foreign.h"
 
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "config/expand.h"
 #include "policy/build.h"
@@ -126,9 +127,47 @@ static int load_allow_write(const struct foreign *foreign, const struct node *no
     return each_path(foreign, node, key, "rw", NULL);
 }
 
+/* Whether allowWrite names a path or one above it. */
+static bool is_writable_too(const struct foreign *foreign, const struct node *entry)
+{
+    const struct node *list =
+        foreign->filesystem ? node_get(foreign->filesystem, "allowWrite") : NULL;
+    struct policy *policy = foreign->source->policy;
+    const char *base = foreign->source->base;
+    const char *wrong;
+    const char *path;
+    bool wild;
+
+    if (!list || list->kind != NODE_LIST || entry->kind != NODE_STRING)
+        return false;
+    path = expand_pattern(policy, base, one_slash(entry->text), &wild, &wrong);
+    for (const struct node *child = list->first; path && !wild && child; child = child->next) {
+        const char *root = child->kind == NODE_STRING
+                               ? expand_pattern(policy, base, one_slash(child->text), &wild, &wrong)
+                               : NULL;
+
+        if (root && !wild && path_is_below(path, root))
+            return true;
+        wild = false;
+    }
+    return false;
+}
+
+/* There, reading again what denyRead hid says nothing of writing. */
 static int load_allow_read(const struct foreign *foreign, const struct node *node, const char *key)
 {
-    return each_path(foreign, node, key, "ro", NULL);
+    int r = 0;
+
+    if (!source_is_list(foreign->source, node, key))
+        return 0;
+    for (const struct node *child = node->first; child && r == 0; child = child->next) {
+        struct node alone = *child;
+        struct node list = {.kind = NODE_LIST, .origin = node->origin, .first = &alone};
+
+        alone.next = NULL;
+        r = each_path(foreign, &list, key, is_writable_too(foreign, child) ? "rw" : "ro", NULL);
+    }
+    return r;
 }
 
 static int load_deny_read(const struct foreign *foreign, const struct node *node, const char *key)

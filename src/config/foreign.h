@@ -7,7 +7,8 @@
 
 struct foreign {
     const struct config_source *source;
-    bool asks_unlisted; /* hosts that no rule names are asked about */
+    bool asks_unlisted;            /* hosts that no rule names are asked about */
+    const struct node *filesystem; /* its "filesystem" section, or NULL */
 };
 
 /* What the loader of a key is given: the format, the value and the full key. Returns 0 or -ENOMEM.

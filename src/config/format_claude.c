@@ -288,6 +288,7 @@ int format_claude_load(const struct config_source *source, const struct node *ro
         return 0;
     }
     if (sandbox && sandbox->kind == NODE_MAP) {
+        foreign.filesystem = node_get(sandbox, "filesystem");
         r = foreign_imply(&foreign, SETTING_READS, "static", sandbox->origin);
         if (r == 0)
             r = foreign_load(&foreign, sandbox, "sandbox.", foreign_common, sandbox_rows);

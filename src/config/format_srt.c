@@ -15,7 +15,7 @@ static const struct foreign_row srt_rows[] = {
 
 int format_srt_load(const struct config_source *source, const struct node *root)
 {
-    struct foreign foreign = {.source = source};
+    struct foreign foreign = {.source = source, .filesystem = node_get(root, "filesystem")};
     int r;
 
     if (root->kind != NODE_MAP) {

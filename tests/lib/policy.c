@@ -156,6 +156,22 @@ char *test_policy_text(const struct test_policy *test)
     return strbuf_take(&out);
 }
 
+char *test_document(enum config_format format, const char *file, const char *text, size_t length,
+                    char **ret_text)
+{
+    struct test_policy test;
+    char *complaints;
+
+    test_policy_init(&test, false);
+    (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, format, file, text, length);
+    (void)test_policy_finish(&test);
+    complaints = test_policy_complaints(&test);
+    if (ret_text)
+        *ret_text = test_policy_text(&test);
+    test_policy_done(&test);
+    return complaints;
+}
+
 const char *test_policy_access(const struct test_policy *test, enum path_op op, const char *path)
 {
     struct path_decision decisions[PATH_OP_COUNT];

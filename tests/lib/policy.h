@@ -47,6 +47,38 @@ char *test_policy_complaints(const struct test_policy *test);
  */
 char *test_policy_text(const struct test_policy *test);
 
+/*
+ * One document, read as the user's and alone: the complaints about it. The
+ * policy it becomes goes to *ret_text, which may be NULL. Free both.
+ */
+char *test_document(enum config_format format, const char *file, const char *text, size_t length,
+                    char **ret_text);
+
+/* Cases for libcheck: a document and its complaints; a document, what it becomes, its complaints.
+ */
+#define TEST_COMPLAINS(name, format, file, text, expected)                                         \
+    START_TEST(name)                                                                               \
+    {                                                                                              \
+        char *complaints = test_document((format), (file), (text), sizeof(text) - 1, NULL);        \
+                                                                                                   \
+        ck_assert_str_eq(complaints, (expected));                                                  \
+        free(complaints);                                                                          \
+    }                                                                                              \
+    END_TEST
+
+#define TEST_BECOMES(name, format, file, text, expected, expected_complaints)                      \
+    START_TEST(name)                                                                               \
+    {                                                                                              \
+        char *policy = NULL;                                                                       \
+        char *complaints = test_document((format), (file), (text), sizeof(text) - 1, &policy);     \
+                                                                                                   \
+        ck_assert_str_eq(complaints, (expected_complaints));                                       \
+        ck_assert_str_eq(policy, (expected));                                                      \
+        free(complaints);                                                                          \
+        free(policy);                                                                              \
+    }                                                                                              \
+    END_TEST
+
 /* "allow", "ask", "deny"... for an operation on a resolved path. */
 const char *test_policy_access(const struct test_policy *test, enum path_op op, const char *path);
 /* The same for HOST:PORT. */

@@ -8,392 +8,244 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The document, read as the user's, is complained about exactly like this. */
-static void complains_bytes(const char *text, size_t length, const char *expected)
-{
-    autofree char *complaints = NULL;
-    struct test_policy test;
+#define COMPLAINS(name, text, expected)                                                            \
+    TEST_COMPLAINS(name, FORMAT_CLAUDE, "settings.json", text, expected)
+#define BECOMES(name, text, expected, expected_complaints)                                         \
+    TEST_BECOMES(name, FORMAT_CLAUDE, "settings.json", text, expected, expected_complaints)
 
-    test_policy_init(&test, false);
-    (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_CLAUDE, "settings.json", text,
-                           length);
-    (void)test_policy_finish(&test);
-    complaints = test_policy_complaints(&test);
-    ck_assert_str_eq(complaints, expected);
-    test_policy_done(&test);
-}
+BECOMES(no_sandbox_part_sets_nothing, "{\"model\": \"x\", \"hooks\": {}}", "", "")
 
-static void complains(const char *text, const char *expected)
-{
-    complains_bytes(text, strlen(text), expected);
-}
+BECOMES(sandbox_opens_reads_but_for_what_is_denied, "{\"sandbox\": {}}", "sandbox.reads = static\n",
+        "")
 
-/* The document, read as the user's, becomes this policy, with these complaints. */
-static void becomes(const char *text, const char *expected, const char *expected_complaints)
-{
-    autofree char *complaints = NULL;
-    autofree char *policy = NULL;
-    struct test_policy test;
+BECOMES(null_parts_set_nothing, "{\"sandbox\": null, \"permissions\": null}", "", "")
 
-    test_policy_init(&test, false);
-    ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_CLAUDE,
-                                      "settings.json", text, strlen(text)),
-                     0);
-    ck_assert_int_eq(test_policy_finish(&test), 0);
-    complaints = test_policy_complaints(&test);
-    policy = test_policy_text(&test);
-    ck_assert_str_eq(complaints, expected_complaints);
-    ck_assert_str_eq(policy, expected);
-    test_policy_done(&test);
-}
+BECOMES(enabled_true_needs_no_word, "{\"sandbox\": {\"enabled\": true}}",
+        "sandbox.reads = static\n", "")
 
-START_TEST(no_sandbox_part_sets_nothing)
-{
-    becomes("{\"model\": \"x\", \"hooks\": {}}", "", "");
-}
-END_TEST
+BECOMES(enabled_false_is_noted, "{\"sandbox\": {\"enabled\": false}}", "sandbox.reads = static\n",
+        "settings.json:1:25 note config.enabled: sandbox.enabled is false there; bawn holds the "
+        "boundaries all the same\n")
 
-START_TEST(sandbox_opens_reads_but_for_what_is_denied)
-{
-    becomes("{\"sandbox\": {}}", "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(fail_if_unavailable_is_require_os_sandbox, "{\"sandbox\": {\"failIfUnavailable\": true}}",
+        "sandbox.reads = static\n"
+        "sandbox.require_os_sandbox = true\n",
+        "")
 
-START_TEST(null_parts_set_nothing)
-{
-    becomes("{\"sandbox\": null, \"permissions\": null}", "", "");
-}
-END_TEST
+BECOMES(auto_allow_bash_true_allows_the_shell,
+        "{\"sandbox\": {\"autoAllowBashIfSandboxed\": true}}",
+        "sandbox.reads = static\n"
+        "tool_rules.shell allow\n",
+        "")
 
-START_TEST(enabled_true_needs_no_word)
-{
-    becomes("{\"sandbox\": {\"enabled\": true}}", "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(auto_allow_bash_false_asks_before_the_shell,
+        "{\"sandbox\": {\"autoAllowBashIfSandboxed\": false}}",
+        "sandbox.reads = static\n"
+        "tool_rules.shell ask\n",
+        "")
 
-START_TEST(enabled_false_is_noted)
-{
-    becomes("{\"sandbox\": {\"enabled\": false}}", "sandbox.reads = static\n",
-            "settings.json:1:25 note config.enabled: sandbox.enabled is false there; bawn holds "
-            "the boundaries all the same\n");
-}
-END_TEST
+BECOMES(allow_unsandboxed_commands_is_a_setting,
+        "{\"sandbox\": {\"allowUnsandboxedCommands\": false}}",
+        "sandbox.reads = static\n"
+        "sandbox.process.allow_unsandboxed = false\n",
+        "")
 
-START_TEST(fail_if_unavailable_is_require_os_sandbox)
-{
-    becomes("{\"sandbox\": {\"failIfUnavailable\": true}}",
-            "sandbox.reads = static\n"
-            "sandbox.require_os_sandbox = true\n",
-            "");
-}
-END_TEST
+BECOMES(excluded_commands_are_a_list,
+        "{\"sandbox\": {\"excludedCommands\": [\"docker *\", \"git\"]}}",
+        "sandbox.reads = static\n"
+        "sandbox.process.excluded_commands docker *\n"
+        "sandbox.process.excluded_commands git\n",
+        "")
 
-START_TEST(auto_allow_bash_true_allows_the_shell)
-{
-    becomes("{\"sandbox\": {\"autoAllowBashIfSandboxed\": true}}",
-            "sandbox.reads = static\n"
-            "tool_rules.shell allow\n",
-            "");
-}
-END_TEST
+BECOMES(
+    weaker_switches_are_refused_when_true,
+    "{\"sandbox\": {\"enableWeakerNestedSandbox\": true, \"enableWeakerNetworkIsolation\": false}}",
+    "sandbox.reads = static\n",
+    "settings.json:1:14 warning config.unsupported: sandbox.enableWeakerNestedSandbox has no "
+    "counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(auto_allow_bash_false_asks_before_the_shell)
-{
-    becomes("{\"sandbox\": {\"autoAllowBashIfSandboxed\": false}}",
-            "sandbox.reads = static\n"
-            "tool_rules.shell ask\n",
-            "");
-}
-END_TEST
+BECOMES(keys_without_meaning_here_are_noted,
+        "{\"sandbox\": {\"enabledPlatforms\": [\"linux\"], \"ignoreViolations\": {}, \"ripgrep\": "
+        "{\"command\": \"rg\"}, \"bwrapPath\": \"/x\", \"socatPath\": \"/y\", "
+        "\"allowAppleEvents\": true}}",
+        "sandbox.reads = static\n",
+        "settings.json:1:14 note config.meaningless: sandbox.enabledPlatforms means nothing to "
+        "bawn and is left out\n"
+        "settings.json:1:45 note config.meaningless: sandbox.ignoreViolations means nothing to "
+        "bawn and is left out\n"
+        "settings.json:1:69 note config.meaningless: sandbox.ripgrep means nothing to bawn and is "
+        "left out\n"
+        "settings.json:1:99 note config.meaningless: sandbox.bwrapPath means nothing to bawn and "
+        "is left out\n"
+        "settings.json:1:118 note config.meaningless: sandbox.socatPath means nothing to bawn and "
+        "is left out\n"
+        "settings.json:1:137 note config.meaningless: sandbox.allowAppleEvents means nothing to "
+        "bawn and is left out\n")
 
-START_TEST(allow_unsandboxed_commands_is_a_setting)
-{
-    becomes("{\"sandbox\": {\"allowUnsandboxedCommands\": false}}",
-            "sandbox.reads = static\n"
-            "sandbox.process.allow_unsandboxed = false\n",
-            "");
-}
-END_TEST
+BECOMES(allow_write_grants_reading_and_writing,
+        "{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"/abs\", \"//abs2\", \"~/x\", \"rel\", "
+        "\"./here\", \".\"]}}}",
+        "sandbox.reads = static\n"
+        "path rw /abs\n"
+        "path rw /abs2\n"
+        "path rw /home/u/x\n"
+        "path rw /w/here\n"
+        "path rw /w\n",
+        "settings.json:1:69 warning config.pattern_grant: sandbox.filesystem.allowWrite: 'rel' "
+        "grants nothing: only whole directories and files can be granted\n"
+        "  name the directory instead of a pattern\n")
 
-START_TEST(excluded_commands_are_a_list)
-{
-    becomes("{\"sandbox\": {\"excludedCommands\": [\"docker *\", \"git\"]}}",
-            "sandbox.reads = static\n"
-            "sandbox.process.excluded_commands docker *\n"
-            "sandbox.process.excluded_commands git\n",
-            "");
-}
-END_TEST
+BECOMES(allow_write_drops_a_final_double_star,
+        "{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"/a/**\", \"/b/\"]}}}",
+        "sandbox.reads = static\n"
+        "path rw /a\n"
+        "path rw /b\n",
+        "")
 
-START_TEST(weaker_switches_are_refused_when_true)
-{
-    becomes("{\"sandbox\": {\"enableWeakerNestedSandbox\": true, \"enableWeakerNetworkIsolation\": "
-            "false}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:14 warning config.unsupported: sandbox.enableWeakerNestedSandbox has "
-            "no counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+BECOMES(allow_write_by_pattern_grants_nothing,
+        "{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"src/*.c\"]}}}",
+        "sandbox.reads = static\n",
+        "settings.json:1:44 warning config.pattern_grant: sandbox.filesystem.allowWrite: 'src/*.c' "
+        "grants nothing: only whole directories and files can be granted\n"
+        "  name the directory instead of a pattern\n")
 
-START_TEST(keys_without_meaning_here_are_noted)
-{
-    becomes("{\"sandbox\": {\"enabledPlatforms\": [\"linux\"], \"ignoreViolations\": {}, "
-            "\"ripgrep\": {\"command\": \"rg\"}, \"bwrapPath\": \"/x\", \"socatPath\": \"/y\", "
-            "\"allowAppleEvents\": true}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:14 note config.meaningless: sandbox.enabledPlatforms means nothing to "
-            "bawn and is left out\n"
-            "settings.json:1:45 note config.meaningless: sandbox.ignoreViolations means nothing to "
-            "bawn and is left out\n"
-            "settings.json:1:69 note config.meaningless: sandbox.ripgrep means nothing to bawn and "
-            "is left out\n"
-            "settings.json:1:99 note config.meaningless: sandbox.bwrapPath means nothing to bawn "
-            "and is left out\n"
-            "settings.json:1:118 note config.meaningless: sandbox.socatPath means nothing to bawn "
-            "and is left out\n"
-            "settings.json:1:137 note config.meaningless: sandbox.allowAppleEvents means nothing "
-            "to bawn and is left out\n");
-}
-END_TEST
-
-START_TEST(allow_write_grants_reading_and_writing)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"/abs\", \"//abs2\", \"~/x\", "
-            "\"rel\", \"./here\", \".\"]}}}",
-            "sandbox.reads = static\n"
-            "path rw /abs\n"
-            "path rw /abs2\n"
-            "path rw /home/u/x\n"
-            "path rw /w/here\n"
-            "path rw /w\n",
-            "settings.json:1:69 warning config.pattern_grant: sandbox.filesystem.allowWrite: 'rel' "
-            "grants nothing: only whole directories and files can be granted\n"
-            "  name the directory instead of a pattern\n");
-}
-END_TEST
-
-START_TEST(allow_write_drops_a_final_double_star)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"/a/**\", \"/b/\"]}}}",
-            "sandbox.reads = static\n"
-            "path rw /a\n"
-            "path rw /b\n",
-            "");
-}
-END_TEST
-
-START_TEST(allow_write_by_pattern_grants_nothing)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"src/*.c\"]}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:44 warning config.pattern_grant: sandbox.filesystem.allowWrite: "
-            "'src/*.c' grants nothing: only whole directories and files can be granted\n"
-            "  name the directory instead of a pattern\n");
-}
-END_TEST
-
-START_TEST(deny_write_leaves_reads)
-{
-    becomes(
+BECOMES(deny_write_leaves_reads,
         "{\"sandbox\": {\"filesystem\": {\"denyWrite\": [\"Makefile\", \"/abs\", \"ci/*.yml\"]}}}",
         "sandbox.reads = static\n"
         "protect wild /w/**/Makefile\n"
         "protect /abs\n"
         "protect wild /w/ci/*.yml\n",
-        "");
-}
-END_TEST
+        "")
 
-START_TEST(deny_read_denies_both)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"~/private\", \"**/*.pem\", "
-            "\"//etc/x\"]}}}",
-            "sandbox.reads = static\n"
-            "deny /home/u/private\n"
-            "deny wild /w/**/*.pem\n"
-            "deny /etc/x\n",
-            "");
-}
-END_TEST
+BECOMES(
+    deny_read_denies_both,
+    "{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"~/private\", \"**/*.pem\", \"//etc/x\"]}}}",
+    "sandbox.reads = static\n"
+    "deny /home/u/private\n"
+    "deny wild /w/**/*.pem\n"
+    "deny /etc/x\n",
+    "")
 
-START_TEST(allow_read_grants_reading)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowRead\": [\"~/private/ok\"]}}}",
-            "sandbox.reads = static\n"
-            "path ro /home/u/private/ok\n",
-            "");
-}
-END_TEST
+BECOMES(allow_read_grants_reading,
+        "{\"sandbox\": {\"filesystem\": {\"allowRead\": [\"~/private/ok\"]}}}",
+        "sandbox.reads = static\n"
+        "path ro /home/u/private/ok\n",
+        "")
 
-START_TEST(literal_entry_is_no_pattern)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/a[b]*\", \"literal\": "
-            "true}], \"denyWrite\": [{\"path\": \"rel*\", \"literal\": true}], \"allowWrite\": "
-            "[{\"path\": \"/c?\", \"literal\": true}], \"allowRead\": [{\"path\": \"~/d*\", "
-            "\"literal\": true}]}}}",
-            "sandbox.reads = static\n"
-            "deny /a[b]*\n"
-            "protect /w/rel*\n"
-            "path rw /c?\n"
-            "path ro /home/u/d*\n",
-            "");
-}
-END_TEST
+BECOMES(
+    literal_entry_is_no_pattern,
+    "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/a[b]*\", \"literal\": true}], "
+    "\"denyWrite\": [{\"path\": \"rel*\", \"literal\": true}], \"allowWrite\": [{\"path\": "
+    "\"/c?\", \"literal\": true}], \"allowRead\": [{\"path\": \"~/d*\", \"literal\": true}]}}}",
+    "sandbox.reads = static\n"
+    "deny /a[b]*\n"
+    "protect /w/rel*\n"
+    "path rw /c?\n"
+    "path ro /home/u/d*\n",
+    "")
 
-START_TEST(entry_that_is_not_literal_is_a_pattern)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/a*\", \"literal\": "
-            "false}, {\"path\": \"/b*\"}]}}}",
-            "sandbox.reads = static\n"
-            "deny wild /a*\n"
-            "deny wild /b*\n",
-            "");
-}
-END_TEST
+BECOMES(entry_that_is_not_literal_is_a_pattern,
+        "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/a*\", \"literal\": false}, "
+        "{\"path\": \"/b*\"}]}}}",
+        "sandbox.reads = static\n"
+        "deny wild /a*\n"
+        "deny wild /b*\n",
+        "")
 
-START_TEST(empty_and_missing_lists_grant_nothing)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowWrite\": [], \"denyRead\": null}}}",
-            "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(empty_and_missing_lists_grant_nothing,
+        "{\"sandbox\": {\"filesystem\": {\"allowWrite\": [], \"denyRead\": null}}}",
+        "sandbox.reads = static\n", "")
 
-START_TEST(filesystem_disabled_opens_nothing)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"disabled\": true}}}", "sandbox.reads = static\n",
-            "settings.json:1:29 warning config.unsupported: sandbox.filesystem.disabled has no "
-            "counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+BECOMES(filesystem_disabled_opens_nothing, "{\"sandbox\": {\"filesystem\": {\"disabled\": true}}}",
+        "sandbox.reads = static\n",
+        "settings.json:1:29 warning config.unsupported: sandbox.filesystem.disabled has no "
+        "counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(managed_reads_only_has_no_counterpart)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowManagedReadPathsOnly\": true}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:29 warning config.unsupported: "
-            "sandbox.filesystem.allowManagedReadPathsOnly has no counterpart in bawn: what it "
-            "would allow stays refused\n");
-}
-END_TEST
+BECOMES(
+    managed_reads_only_has_no_counterpart,
+    "{\"sandbox\": {\"filesystem\": {\"allowManagedReadPathsOnly\": true}}}",
+    "sandbox.reads = static\n",
+    "settings.json:1:29 warning config.unsupported: sandbox.filesystem.allowManagedReadPathsOnly "
+    "has no counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(git_config_is_not_opened)
-{
-    becomes("{\"sandbox\": {\"filesystem\": {\"allowGitConfig\": true}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:29 warning config.unsupported: sandbox.filesystem.allowGitConfig has "
-            "no counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+BECOMES(git_config_is_not_opened, "{\"sandbox\": {\"filesystem\": {\"allowGitConfig\": true}}}",
+        "sandbox.reads = static\n",
+        "settings.json:1:29 warning config.unsupported: sandbox.filesystem.allowGitConfig has no "
+        "counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(allowed_domains_are_allowed_and_others_asked_about)
-{
-    becomes(
+BECOMES(allowed_domains_are_allowed_and_others_asked_about,
         "{\"sandbox\": {\"network\": {\"allowedDomains\": [\"a.example\", \"*.b.example:443\"]}}}",
         "sandbox.reads = static\n"
         "sandbox.network.mode = proxy\n"
         "sandbox.network.unlisted = ask\n"
         "allow host a.example\n"
         "allow host *.b.example:443\n",
-        "");
-}
-END_TEST
+        "")
 
-START_TEST(denied_domains_are_denied)
-{
-    becomes("{\"sandbox\": {\"network\": {\"deniedDomains\": [\"ads.example\"]}}}",
-            "sandbox.reads = static\n"
-            "deny host ads.example\n",
-            "");
-}
-END_TEST
+BECOMES(denied_domains_are_denied,
+        "{\"sandbox\": {\"network\": {\"deniedDomains\": [\"ads.example\"]}}}",
+        "sandbox.reads = static\n"
+        "deny host ads.example\n",
+        "")
 
-START_TEST(star_allowed_becomes_asking)
-{
-    becomes("{\"sandbox\": {\"network\": {\"allowedDomains\": [\"*\"]}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = ask\n",
-            "settings.json:1:45 warning config.any_host: '*' becomes asking about each host: bawn "
-            "does not allow every host at once\n");
-}
-END_TEST
+BECOMES(star_allowed_becomes_asking, "{\"sandbox\": {\"network\": {\"allowedDomains\": [\"*\"]}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = ask\n",
+        "settings.json:1:45 warning config.any_host: '*' becomes asking about each host: bawn does "
+        "not allow every host at once\n")
 
-START_TEST(star_denied_becomes_no_network)
-{
-    becomes("{\"sandbox\": {\"network\": {\"deniedDomains\": [\"*\"]}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = none\n",
-            "");
-}
-END_TEST
+BECOMES(star_denied_becomes_no_network,
+        "{\"sandbox\": {\"network\": {\"deniedDomains\": [\"*\"]}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = none\n",
+        "")
 
-START_TEST(strict_allowlist_denies_the_unlisted)
-{
-    becomes("{\"sandbox\": {\"network\": {\"allowedDomains\": [\"a.example\"], "
-            "\"strictAllowlist\": true}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = deny\n"
-            "allow host a.example\n",
-            "");
-}
-END_TEST
+BECOMES(strict_allowlist_denies_the_unlisted,
+        "{\"sandbox\": {\"network\": {\"allowedDomains\": [\"a.example\"], \"strictAllowlist\": "
+        "true}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = deny\n"
+        "allow host a.example\n",
+        "")
 
-START_TEST(strict_allowlist_before_the_list_holds_too)
-{
-    becomes("{\"sandbox\": {\"network\": {\"strictAllowlist\": true, \"allowedDomains\": "
-            "[\"a.example\"]}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = ask\n"
-            "allow host a.example\n",
-            "");
-}
-END_TEST
+BECOMES(strict_allowlist_before_the_list_holds_too,
+        "{\"sandbox\": {\"network\": {\"strictAllowlist\": true, \"allowedDomains\": "
+        "[\"a.example\"]}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = ask\n"
+        "allow host a.example\n",
+        "")
 
-START_TEST(unix_sockets_are_allowed_by_path)
-{
-    becomes("{\"sandbox\": {\"network\": {\"allowUnixSockets\": [\"/run/a.sock\", "
-            "\"//run/b.sock\", \"~/c.sock\"]}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.unix_sockets /run/a.sock\n"
-            "sandbox.network.unix_sockets /run/b.sock\n"
-            "sandbox.network.unix_sockets /home/u/c.sock\n",
-            "");
-}
-END_TEST
+BECOMES(unix_sockets_are_allowed_by_path,
+        "{\"sandbox\": {\"network\": {\"allowUnixSockets\": [\"/run/a.sock\", \"//run/b.sock\", "
+        "\"~/c.sock\"]}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.unix_sockets /run/a.sock\n"
+        "sandbox.network.unix_sockets /run/b.sock\n"
+        "sandbox.network.unix_sockets /home/u/c.sock\n",
+        "")
 
-START_TEST(all_unix_sockets_are_not_allowed)
-{
-    becomes("{\"sandbox\": {\"network\": {\"allowAllUnixSockets\": true}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:26 warning config.unsupported: sandbox.network.allowAllUnixSockets "
-            "has no counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+BECOMES(all_unix_sockets_are_not_allowed,
+        "{\"sandbox\": {\"network\": {\"allowAllUnixSockets\": true}}}", "sandbox.reads = static\n",
+        "settings.json:1:26 warning config.unsupported: sandbox.network.allowAllUnixSockets has no "
+        "counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(local_binding_is_a_setting)
-{
-    becomes("{\"sandbox\": {\"network\": {\"allowLocalBinding\": false}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.allow_local_binding = false\n",
-            "");
-}
-END_TEST
+BECOMES(local_binding_is_a_setting, "{\"sandbox\": {\"network\": {\"allowLocalBinding\": false}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.allow_local_binding = false\n",
+        "")
 
-START_TEST(proxy_ports_are_settings)
-{
-    becomes("{\"sandbox\": {\"network\": {\"httpProxyPort\": 8080, \"socksProxyPort\": 1080}}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.http_proxy_port = 8080\n"
-            "sandbox.network.socks_proxy_port = 1080\n",
-            "");
-}
-END_TEST
+BECOMES(proxy_ports_are_settings,
+        "{\"sandbox\": {\"network\": {\"httpProxyPort\": 8080, \"socksProxyPort\": 1080}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.http_proxy_port = 8080\n"
+        "sandbox.network.socks_proxy_port = 1080\n",
+        "")
 
-START_TEST(what_bawn_cannot_do_on_the_network_is_said)
-{
-    becomes(
+BECOMES(what_bawn_cannot_do_on_the_network_is_said,
         "{\"sandbox\": {\"network\": {\"mitmProxy\": {}, \"parentProxy\": {}, \"tlsTerminate\": "
         "{}, \"allowManagedDomainsOnly\": true}}}",
         "sandbox.reads = static\n",
@@ -404,96 +256,66 @@ START_TEST(what_bawn_cannot_do_on_the_network_is_said)
         "settings.json:1:62 warning config.unsupported: sandbox.network.tlsTerminate has no "
         "counterpart in bawn: what it would allow stays refused\n"
         "settings.json:1:82 warning config.unsupported: sandbox.network.allowManagedDomainsOnly "
-        "has no counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+        "has no counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(mach_lookup_is_noted)
-{
-    becomes("{\"sandbox\": {\"network\": {\"allowMachLookup\": [\"x\"]}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:26 note config.meaningless: sandbox.network.allowMachLookup means "
-            "nothing to bawn and is left out\n");
-}
-END_TEST
-
-START_TEST(credential_files_are_denied)
-{
-    becomes("{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"~/.netrc\", \"mode\": "
-            "\"deny\"}]}}}",
-            "sandbox.reads = static\n"
-            "deny /home/u/.netrc\n",
-            "");
-}
-END_TEST
-
-START_TEST(credential_variables_are_denied)
-{
-    becomes("{\"sandbox\": {\"credentials\": {\"envVars\": [{\"name\": \"TOKEN\", \"mode\": "
-            "\"deny\"}]}}}",
-            "sandbox.reads = static\n"
-            "sandbox.process.env.deny TOKEN\n",
-            "");
-}
-END_TEST
-
-START_TEST(masked_is_denied_and_said)
-{
-    becomes("{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"~/.x\", \"mode\": \"mask\", "
-            "\"extract\": \"a(b)\", \"injectHosts\": [\"h\"]}], \"envVars\": [{\"name\": \"T\", "
-            "\"mode\": \"mask\"}]}}}",
-            "sandbox.reads = static\n"
-            "deny /home/u/.x\n"
-            "sandbox.process.env.deny T\n",
-            "settings.json:1:65 warning config.mask: sandbox.credentials.files: '~/.x' is denied, "
-            "not masked: bawn does not mask yet\n"
-            "settings.json:1:150 warning config.mask: sandbox.credentials.envVars: 'T' is denied, "
-            "not masked: bawn does not mask yet\n");
-}
-END_TEST
-
-START_TEST(credential_without_mode_is_refused)
-{
-    becomes("{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"~/.x\"}]}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:40 error config.bad_value: sandbox.credentials.files: mode is deny or "
-            "mask\n");
-}
-END_TEST
-
-START_TEST(credential_without_path_is_refused)
-{
-    becomes("{\"sandbox\": {\"credentials\": {\"files\": [{\"mode\": \"deny\"}]}}}",
-            "sandbox.reads = static\n",
-            "settings.json:1:40 error config.missing_key: sandbox.credentials.files: an entry "
-            "needs 'path' and 'mode'\n");
-}
-END_TEST
-
-START_TEST(credential_with_another_mode_is_refused)
-{
-    becomes(
-        "{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"x\", \"mode\": \"allow\"}]}}}",
+BECOMES(mach_lookup_is_noted, "{\"sandbox\": {\"network\": {\"allowMachLookup\": [\"x\"]}}}",
         "sandbox.reads = static\n",
-        "settings.json:1:62 error config.bad_value: sandbox.credentials.files: mode is deny or "
-        "mask\n");
-}
-END_TEST
+        "settings.json:1:26 note config.meaningless: sandbox.network.allowMachLookup means nothing "
+        "to bawn and is left out\n")
 
-START_TEST(credential_with_an_unknown_key_is_refused)
-{
-    becomes("{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"x\", \"mode\": \"deny\", "
-            "\"exract\": 1}]}}}",
-            "sandbox.reads = static\n"
-            "deny wild /w/**/x\n",
-            "settings.json:1:70 error config.unknown_key: unknown key exract\n"
-            "  did you mean 'extract'?\n");
-}
-END_TEST
+BECOMES(
+    credential_files_are_denied,
+    "{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"~/.netrc\", \"mode\": \"deny\"}]}}}",
+    "sandbox.reads = static\n"
+    "deny /home/u/.netrc\n",
+    "")
 
-START_TEST(signing_of_requests_has_no_counterpart)
-{
-    becomes(
+BECOMES(
+    credential_variables_are_denied,
+    "{\"sandbox\": {\"credentials\": {\"envVars\": [{\"name\": \"TOKEN\", \"mode\": \"deny\"}]}}}",
+    "sandbox.reads = static\n"
+    "sandbox.process.env.deny TOKEN\n",
+    "")
+
+BECOMES(masked_is_denied_and_said,
+        "{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"~/.x\", \"mode\": \"mask\", "
+        "\"extract\": \"a(b)\", \"injectHosts\": [\"h\"]}], \"envVars\": [{\"name\": \"T\", "
+        "\"mode\": \"mask\"}]}}}",
+        "sandbox.reads = static\n"
+        "deny /home/u/.x\n"
+        "sandbox.process.env.deny T\n",
+        "settings.json:1:65 warning config.mask: sandbox.credentials.files: '~/.x' is denied, not "
+        "masked: bawn does not mask yet\n"
+        "settings.json:1:150 warning config.mask: sandbox.credentials.envVars: 'T' is denied, not "
+        "masked: bawn does not mask yet\n")
+
+BECOMES(
+    credential_without_mode_is_refused,
+    "{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"~/.x\"}]}}}",
+    "sandbox.reads = static\n",
+    "settings.json:1:40 error config.bad_value: sandbox.credentials.files: mode is deny or mask\n")
+
+BECOMES(credential_without_path_is_refused,
+        "{\"sandbox\": {\"credentials\": {\"files\": [{\"mode\": \"deny\"}]}}}",
+        "sandbox.reads = static\n",
+        "settings.json:1:40 error config.missing_key: sandbox.credentials.files: an entry needs "
+        "'path' and 'mode'\n")
+
+BECOMES(
+    credential_with_another_mode_is_refused,
+    "{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"x\", \"mode\": \"allow\"}]}}}",
+    "sandbox.reads = static\n",
+    "settings.json:1:62 error config.bad_value: sandbox.credentials.files: mode is deny or mask\n")
+
+BECOMES(credential_with_an_unknown_key_is_refused,
+        "{\"sandbox\": {\"credentials\": {\"files\": [{\"path\": \"x\", \"mode\": \"deny\", "
+        "\"exract\": 1}]}}}",
+        "sandbox.reads = static\n"
+        "deny wild /w/**/x\n",
+        "settings.json:1:70 error config.unknown_key: unknown key exract\n"
+        "  did you mean 'extract'?\n")
+
+BECOMES(signing_of_requests_has_no_counterpart,
         "{\"sandbox\": {\"credentials\": {\"awsPairs\": [], \"sigv4\": {}, "
         "\"allowPlaintextInject\": true}}}",
         "sandbox.reads = static\n",
@@ -502,528 +324,335 @@ START_TEST(signing_of_requests_has_no_counterpart)
         "settings.json:1:46 warning config.unsupported: sandbox.credentials.sigv4 has no "
         "counterpart in bawn: what it would allow stays refused\n"
         "settings.json:1:59 warning config.unsupported: sandbox.credentials.allowPlaintextInject "
-        "has no counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+        "has no counterpart in bawn: what it would allow stays refused\n")
 
-START_TEST(ask_stays_ask)
-{
-    becomes("{\"permissions\": {\"ask\": [\"Bash(git push *)\", \"Read(a)\", \"Edit(b)\", "
-            "\"WebFetch(domain:c.example)\", \"Write\", \"mcp__x__y\"]}}",
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = ask\n"
-            "ask wild /w/**/a\n"
-            "confirm wild /w/**/b\n"
-            "ask host c.example\n"
-            "tool_rules.shell ask: git push *\n"
-            "tool_rules.write ask\n"
-            "tool_rules.mcp__x__y ask\n",
-            "");
-}
-END_TEST
+BECOMES(ask_stays_ask,
+        "{\"permissions\": {\"ask\": [\"Bash(git push *)\", \"Read(a)\", \"Edit(b)\", "
+        "\"WebFetch(domain:c.example)\", \"Write\", \"mcp__x__y\"]}}",
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = ask\n"
+        "ask wild /w/**/a\n"
+        "confirm wild /w/**/b\n"
+        "ask host c.example\n"
+        "tool_rules.shell ask: git push *\n"
+        "tool_rules.write ask\n"
+        "tool_rules.mcp__x__y ask\n",
+        "")
 
-START_TEST(deny_of_each_kind)
-{
-    becomes("{\"permissions\": {\"deny\": [\"Bash(rm:*)\", \"Read(./.env)\", \"Edit(b)\", "
-            "\"Write(c)\", \"WebFetch(domain:d.example)\", \"Bash\"]}}",
-            "deny /w/.env\n"
-            "protect wild /w/**/b\n"
-            "protect wild /w/**/c\n"
-            "deny host d.example\n"
-            "tool_rules.shell deny: rm *\n"
-            "tool_rules.shell deny: *\n",
-            "");
-}
-END_TEST
+BECOMES(deny_of_each_kind,
+        "{\"permissions\": {\"deny\": [\"Bash(rm:*)\", \"Read(./.env)\", \"Edit(b)\", "
+        "\"Write(c)\", \"WebFetch(domain:d.example)\", \"Bash\"]}}",
+        "deny /w/.env\n"
+        "protect wild /w/**/b\n"
+        "protect wild /w/**/c\n"
+        "deny host d.example\n"
+        "tool_rules.shell deny: rm *\n"
+        "tool_rules.shell deny: *\n",
+        "")
 
-START_TEST(allow_of_each_kind)
-{
-    becomes("{\"permissions\": {\"allow\": [\"Bash(npm test)\", \"Read(~/docs/**)\", "
-            "\"Edit(src)\", \"WebFetch(domain:e.example)\", \"Bash\"]}}",
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = ask\n"
-            "path ro /home/u/docs\n"
-            "allow host e.example\n"
-            "tool_rules.shell allow: npm test\n"
-            "tool_rules.shell allow\n",
-            "settings.json:1:65 warning config.pattern_grant: permissions.allow: 'src' grants "
-            "nothing: only whole directories and files can be granted\n"
-            "  name the directory instead of a pattern\n");
-}
-END_TEST
+BECOMES(allow_of_each_kind,
+        "{\"permissions\": {\"allow\": [\"Bash(npm test)\", \"Read(~/docs/**)\", \"Edit(src)\", "
+        "\"WebFetch(domain:e.example)\", \"Bash\"]}}",
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = ask\n"
+        "path ro /home/u/docs\n"
+        "allow host e.example\n"
+        "tool_rules.shell allow: npm test\n"
+        "tool_rules.shell allow\n",
+        "settings.json:1:65 warning config.pattern_grant: permissions.allow: 'src' grants nothing: "
+        "only whole directories and files can be granted\n"
+        "  name the directory instead of a pattern\n")
 
-START_TEST(read_permission_paths)
-{
-    becomes("{\"permissions\": {\"deny\": [\"Read(//abs/x)\", \"Read(/from/settings)\", "
-            "\"Read(/one)\", \"Read(~/x)\", \"Read(bare)\", \"Read(./here)\", \"Read(a/b)\", "
-            "\"Read(**/*.env)\"]}}",
-            "deny /abs/x\n"
-            "deny /w/from/settings\n"
-            "deny /w/one\n"
-            "deny /home/u/x\n"
-            "deny wild /w/**/bare\n"
-            "deny /w/here\n"
-            "deny /w/a/b\n"
-            "deny wild /w/**/*.env\n",
-            "");
-}
-END_TEST
+BECOMES(
+    read_permission_paths,
+    "{\"permissions\": {\"deny\": [\"Read(//abs/x)\", \"Read(/from/settings)\", \"Read(/one)\", "
+    "\"Read(~/x)\", \"Read(bare)\", \"Read(./here)\", \"Read(a/b)\", \"Read(**/*.env)\"]}}",
+    "deny /abs/x\n"
+    "deny /w/from/settings\n"
+    "deny /w/one\n"
+    "deny /home/u/x\n"
+    "deny wild /w/**/bare\n"
+    "deny /w/here\n"
+    "deny /w/a/b\n"
+    "deny wild /w/**/*.env\n",
+    "")
 
-START_TEST(edit_permission_paths)
-{
-    becomes("{\"permissions\": {\"deny\": [\"Edit(//abs/x)\", \"Edit(/one)\", \"Edit(~/x)\", "
-            "\"Edit(bare)\"]}}",
-            "protect /abs/x\n"
-            "protect /w/one\n"
-            "protect /home/u/x\n"
-            "protect wild /w/**/bare\n",
-            "");
-}
-END_TEST
+BECOMES(edit_permission_paths,
+        "{\"permissions\": {\"deny\": [\"Edit(//abs/x)\", \"Edit(/one)\", \"Edit(~/x)\", "
+        "\"Edit(bare)\"]}}",
+        "protect /abs/x\n"
+        "protect /w/one\n"
+        "protect /home/u/x\n"
+        "protect wild /w/**/bare\n",
+        "")
 
-START_TEST(granted_permission_paths)
-{
-    becomes("{\"permissions\": {\"allow\": [\"Edit(//abs/x)\", \"Edit(/one)\", \"Edit(~/x)\", "
-            "\"Edit(./bare)\", \"Read(//abs/y)\"]}}",
-            "path rw /abs/x\n"
-            "path rw /w/one\n"
-            "path rw /home/u/x\n"
-            "path rw /w/bare\n"
-            "path ro /abs/y\n",
-            "");
-}
-END_TEST
+BECOMES(granted_permission_paths,
+        "{\"permissions\": {\"allow\": [\"Edit(//abs/x)\", \"Edit(/one)\", \"Edit(~/x)\", "
+        "\"Edit(./bare)\", \"Read(//abs/y)\"]}}",
+        "path rw /abs/x\n"
+        "path rw /w/one\n"
+        "path rw /home/u/x\n"
+        "path rw /w/bare\n"
+        "path ro /abs/y\n",
+        "")
 
-START_TEST(grant_by_pattern_grants_nothing)
-{
-    becomes("{\"permissions\": {\"allow\": [\"Edit(**/*.c)\", \"Read(bare)\"]}}", "",
-            "settings.json:1:28 warning config.pattern_grant: permissions.allow: '**/*.c' grants "
-            "nothing: only whole directories and files can be granted\n"
-            "  name the directory instead of a pattern\n"
-            "settings.json:1:44 warning config.pattern_grant: permissions.allow: 'bare' grants "
-            "nothing: only whole directories and files can be granted\n"
-            "  name the directory instead of a pattern\n");
-}
-END_TEST
+BECOMES(grant_by_pattern_grants_nothing,
+        "{\"permissions\": {\"allow\": [\"Edit(**/*.c)\", \"Read(bare)\"]}}", "",
+        "settings.json:1:28 warning config.pattern_grant: permissions.allow: '**/*.c' grants "
+        "nothing: only whole directories and files can be granted\n"
+        "  name the directory instead of a pattern\n"
+        "settings.json:1:44 warning config.pattern_grant: permissions.allow: 'bare' grants "
+        "nothing: only whole directories and files can be granted\n"
+        "  name the directory instead of a pattern\n")
 
-START_TEST(both_forms_of_a_command_prefix_are_the_same)
-{
-    becomes("{\"permissions\": {\"ask\": [\"Bash(git commit:*)\", \"Bash(git commit *)\", "
-            "\"Bash(git)\"]}}",
-            "tool_rules.shell ask: git commit *\n"
-            "tool_rules.shell ask: git commit *\n"
-            "tool_rules.shell ask: git\n",
-            "");
-}
-END_TEST
+BECOMES(
+    both_forms_of_a_command_prefix_are_the_same,
+    "{\"permissions\": {\"ask\": [\"Bash(git commit:*)\", \"Bash(git commit *)\", \"Bash(git)\"]}}",
+    "tool_rules.shell ask: git commit *\n"
+    "tool_rules.shell ask: git commit *\n"
+    "tool_rules.shell ask: git\n",
+    "")
 
-START_TEST(every_tool_that_edits_is_write)
-{
-    becomes("{\"permissions\": {\"ask\": [\"Edit\", \"Write\", \"MultiEdit\", \"NotebookEdit\"]}}",
-            "tool_rules.write ask\n"
-            "tool_rules.write ask\n"
-            "tool_rules.write ask\n"
-            "tool_rules.write ask\n",
-            "");
-}
-END_TEST
+BECOMES(every_tool_that_edits_is_write,
+        "{\"permissions\": {\"ask\": [\"Edit\", \"Write\", \"MultiEdit\", \"NotebookEdit\"]}}",
+        "tool_rules.write ask\n"
+        "tool_rules.write ask\n"
+        "tool_rules.write ask\n"
+        "tool_rules.write ask\n",
+        "")
 
-START_TEST(every_tool_that_looks_is_read_or_list_files)
-{
-    becomes(
+BECOMES(every_tool_that_looks_is_read_or_list_files,
         "{\"permissions\": {\"ask\": [\"Read\", \"NotebookRead\", \"Glob\", \"Grep\", \"LS\"]}}",
         "tool_rules.read ask\n"
         "tool_rules.read ask\n"
         "tool_rules.list_files ask\n"
         "tool_rules.list_files ask\n"
         "tool_rules.list_files ask\n",
-        "");
-}
-END_TEST
+        "")
 
-START_TEST(empty_specifier_is_the_whole_tool)
-{
-    becomes("{\"permissions\": {\"ask\": [\"Bash()\"]}}", "tool_rules.shell ask\n", "");
-}
-END_TEST
+BECOMES(empty_specifier_is_the_whole_tool, "{\"permissions\": {\"ask\": [\"Bash()\"]}}",
+        "tool_rules.shell ask\n", "")
 
-START_TEST(web_fetch_of_any_domain_asks)
-{
-    becomes("{\"permissions\": {\"allow\": [\"WebFetch(domain:*)\"]}}",
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = ask\n",
-            "settings.json:1:28 warning config.any_host: '*' becomes asking about each host: bawn "
-            "does not allow every host at once\n");
-}
-END_TEST
+BECOMES(web_fetch_of_any_domain_asks, "{\"permissions\": {\"allow\": [\"WebFetch(domain:*)\"]}}",
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = ask\n",
+        "settings.json:1:28 warning config.any_host: '*' becomes asking about each host: bawn does "
+        "not allow every host at once\n")
 
-START_TEST(additional_directories_are_writable)
-{
-    becomes("{\"permissions\": {\"additionalDirectories\": [\"../other\", \"~/more\", \"/abs\"]}}",
-            "path rw /other\n"
-            "path rw /home/u/more\n"
-            "path rw /abs\n",
-            "");
-}
-END_TEST
+BECOMES(additional_directories_are_writable,
+        "{\"permissions\": {\"additionalDirectories\": [\"../other\", \"~/more\", \"/abs\"]}}",
+        "path rw /other\n"
+        "path rw /home/u/more\n"
+        "path rw /abs\n",
+        "")
 
-START_TEST(modes_of_the_agent_are_noted)
-{
-    becomes("{\"permissions\": {\"defaultMode\": \"acceptEdits\", "
-            "\"disableBypassPermissionsMode\": \"disable\", \"disableAutoMode\": \"x\"}}",
-            "",
-            "settings.json:1:18 note config.meaningless: permissions.defaultMode means nothing to "
-            "bawn and is left out\n"
-            "settings.json:1:48 note config.meaningless: permissions.disableBypassPermissionsMode "
-            "means nothing to bawn and is left out\n"
-            "settings.json:1:91 note config.meaningless: permissions.disableAutoMode means nothing "
-            "to bawn and is left out\n");
-}
-END_TEST
+BECOMES(modes_of_the_agent_are_noted,
+        "{\"permissions\": {\"defaultMode\": \"acceptEdits\", \"disableBypassPermissionsMode\": "
+        "\"disable\", \"disableAutoMode\": \"x\"}}",
+        "",
+        "settings.json:1:18 note config.meaningless: permissions.defaultMode means nothing to bawn "
+        "and is left out\n"
+        "settings.json:1:48 note config.meaningless: permissions.disableBypassPermissionsMode "
+        "means nothing to bawn and is left out\n"
+        "settings.json:1:91 note config.meaningless: permissions.disableAutoMode means nothing to "
+        "bawn and is left out\n")
 
-START_TEST(reads_outside_have_no_counterpart)
-{
-    becomes("{\"permissions\": {\"blockReadsOutsideWorkingDirectories\": true}}", "",
-            "settings.json:1:18 warning config.unsupported: "
-            "permissions.blockReadsOutsideWorkingDirectories has no counterpart in bawn: what it "
-            "would allow stays refused\n");
-}
-END_TEST
+BECOMES(reads_outside_have_no_counterpart,
+        "{\"permissions\": {\"blockReadsOutsideWorkingDirectories\": true}}", "",
+        "settings.json:1:18 warning config.unsupported: "
+        "permissions.blockReadsOutsideWorkingDirectories has no counterpart in bawn: what it would "
+        "allow stays refused\n")
 
-START_TEST(unknown_key_of_the_sandbox)
-{
-    complains("{\"sandbox\": {\"enbled\": true}}",
-              "settings.json:1:14 error config.unknown_key: unknown key sandbox.enbled\n"
-              "  did you mean 'enabled'?\n");
-}
-END_TEST
+COMPLAINS(unknown_key_of_the_sandbox, "{\"sandbox\": {\"enbled\": true}}",
+          "settings.json:1:14 error config.unknown_key: unknown key sandbox.enbled\n"
+          "  did you mean 'enabled'?\n")
 
-START_TEST(unknown_key_of_the_network)
-{
-    complains(
-        "{\"sandbox\": {\"network\": {\"alowedDomains\": []}}}",
-        "settings.json:1:26 error config.unknown_key: unknown key sandbox.network.alowedDomains\n"
-        "  did you mean 'allowedDomains'?\n");
-}
-END_TEST
+COMPLAINS(unknown_key_of_the_network, "{\"sandbox\": {\"network\": {\"alowedDomains\": []}}}",
+          "settings.json:1:26 error config.unknown_key: unknown key sandbox.network.alowedDomains\n"
+          "  did you mean 'allowedDomains'?\n")
 
-START_TEST(unknown_key_of_the_filesystem)
-{
-    complains(
-        "{\"sandbox\": {\"filesystem\": {\"denyReed\": []}}}",
-        "settings.json:1:29 error config.unknown_key: unknown key sandbox.filesystem.denyReed\n"
-        "  did you mean 'denyRead'?\n");
-}
-END_TEST
+COMPLAINS(unknown_key_of_the_filesystem, "{\"sandbox\": {\"filesystem\": {\"denyReed\": []}}}",
+          "settings.json:1:29 error config.unknown_key: unknown key sandbox.filesystem.denyReed\n"
+          "  did you mean 'denyRead'?\n")
 
-START_TEST(unknown_key_of_the_permissions)
-{
-    complains("{\"permissions\": {\"dney\": []}}",
-              "settings.json:1:18 error config.unknown_key: unknown key permissions.dney\n"
-              "  did you mean 'deny'?\n");
-}
-END_TEST
+COMPLAINS(unknown_key_of_the_permissions, "{\"permissions\": {\"dney\": []}}",
+          "settings.json:1:18 error config.unknown_key: unknown key permissions.dney\n"
+          "  did you mean 'deny'?\n")
 
-START_TEST(unknown_key_of_an_entry)
-{
-    complains(
-        "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/x\", \"litteral\": true}]}}}",
-        "settings.json:1:57 error config.unknown_key: unknown key litteral\n"
-        "  did you mean 'literal'?\n");
-}
-END_TEST
+COMPLAINS(
+    unknown_key_of_an_entry,
+    "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/x\", \"litteral\": true}]}}}",
+    "settings.json:1:57 error config.unknown_key: unknown key litteral\n"
+    "  did you mean 'literal'?\n")
 
-START_TEST(unknown_key_far_from_all)
-{
-    complains(
-        "{\"sandbox\": {\"credentials\": {\"zzzzzzzz\": 1}}}",
-        "settings.json:1:30 error config.unknown_key: unknown key sandbox.credentials.zzzzzzzz\n"
-        "  the keys here are: files, envVars, allowPlaintextInject, awsPairs, sigv4\n");
-}
-END_TEST
+COMPLAINS(unknown_key_far_from_all, "{\"sandbox\": {\"credentials\": {\"zzzzzzzz\": 1}}}",
+          "settings.json:1:30 error config.unknown_key: unknown key sandbox.credentials.zzzzzzzz\n"
+          "  the keys here are: files, envVars, allowPlaintextInject, awsPairs, sigv4\n")
 
-START_TEST(name_of_an_object_is_no_key)
-{
-    complains("{\"sandbox\": {\"__proto__\": 1, \"toString\": 2}}",
-              "settings.json:1:14 error config.unknown_key: unknown key sandbox.__proto__\n"
-              "  the keys here are: network, filesystem, credentials, ignoreViolations, "
-              "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
-              "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, "
-              "autoAllowBashIfSandboxed, allowUnsandboxedCommands, excludedCommands, network, "
-              "filesystem\n"
-              "settings.json:1:30 error config.unknown_key: unknown key sandbox.toString\n"
-              "  the keys here are: network, filesystem, credentials, ignoreViolations, "
-              "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
-              "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, "
-              "autoAllowBashIfSandboxed, allowUnsandboxedCommands, excludedCommands, network, "
-              "filesystem\n");
-}
-END_TEST
+COMPLAINS(
+    name_of_an_object_is_no_key, "{\"sandbox\": {\"__proto__\": 1, \"toString\": 2}}",
+    "settings.json:1:14 error config.unknown_key: unknown key sandbox.__proto__\n"
+    "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+    "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+    "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, autoAllowBashIfSandboxed, "
+    "allowUnsandboxedCommands, excludedCommands, network, filesystem\n"
+    "settings.json:1:30 error config.unknown_key: unknown key sandbox.toString\n"
+    "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+    "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+    "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, autoAllowBashIfSandboxed, "
+    "allowUnsandboxedCommands, excludedCommands, network, filesystem\n")
 
-START_TEST(settings_are_an_object)
-{
-    complains(
-        "[]",
-        "settings.json:1:1 error config.bad_type: settings: expected an object, found a list\n");
-}
-END_TEST
+COMPLAINS(settings_are_an_object, "[]",
+          "settings.json:1:1 error config.bad_type: settings: expected an object, found a list\n")
 
-START_TEST(sandbox_is_an_object)
-{
-    complains(
-        "{\"sandbox\": []}",
-        "settings.json:1:13 error config.bad_type: sandbox: expected an object, found a list\n");
-}
-END_TEST
+COMPLAINS(sandbox_is_an_object, "{\"sandbox\": []}",
+          "settings.json:1:13 error config.bad_type: sandbox: expected an object, found a list\n")
 
-START_TEST(permissions_is_an_object)
-{
-    complains("{\"permissions\": 5}", "settings.json:1:17 error config.bad_type: permissions: "
-                                      "expected an object, found a number\n");
-}
-END_TEST
+COMPLAINS(
+    permissions_is_an_object, "{\"permissions\": 5}",
+    "settings.json:1:17 error config.bad_type: permissions: expected an object, found a number\n")
 
-START_TEST(network_is_an_object)
-{
-    complains("{\"sandbox\": {\"network\": \"x\"}}",
-              "settings.json:1:25 error config.bad_type: sandbox.network: expected a map, found a "
-              "string\n");
-}
-END_TEST
+COMPLAINS(
+    network_is_an_object, "{\"sandbox\": {\"network\": \"x\"}}",
+    "settings.json:1:25 error config.bad_type: sandbox.network: expected a map, found a string\n")
 
-START_TEST(paths_are_a_list)
-{
-    complains("{\"sandbox\": {\"filesystem\": {\"denyRead\": \"x\"}}}",
-              "settings.json:1:41 error config.bad_type: sandbox.filesystem.denyRead: expected a "
-              "list, found a string\n");
-}
-END_TEST
+COMPLAINS(paths_are_a_list, "{\"sandbox\": {\"filesystem\": {\"denyRead\": \"x\"}}}",
+          "settings.json:1:41 error config.bad_type: sandbox.filesystem.denyRead: expected a list, "
+          "found a string\n")
 
-START_TEST(a_path_is_a_string)
-{
-    complains("{\"sandbox\": {\"filesystem\": {\"denyRead\": [5, null, true, []]}}}",
-              "settings.json:1:45 error config.bad_type: sandbox.filesystem.denyRead: expected a "
-              "string, found nothing\n"
-              "settings.json:1:51 error config.bad_type: sandbox.filesystem.denyRead: expected a "
-              "string, found true or false\n"
-              "settings.json:1:57 error config.bad_type: sandbox.filesystem.denyRead: expected a "
-              "string, found a list\n");
-}
-END_TEST
+COMPLAINS(a_path_is_a_string,
+          "{\"sandbox\": {\"filesystem\": {\"denyRead\": [5, null, true, []]}}}",
+          "settings.json:1:45 error config.bad_type: sandbox.filesystem.denyRead: expected a "
+          "string, found nothing\n"
+          "settings.json:1:51 error config.bad_type: sandbox.filesystem.denyRead: expected a "
+          "string, found true or false\n"
+          "settings.json:1:57 error config.bad_type: sandbox.filesystem.denyRead: expected a "
+          "string, found a list\n")
 
-START_TEST(domains_are_a_list)
-{
-    complains("{\"sandbox\": {\"network\": {\"allowedDomains\": {}}}}",
-              "settings.json:1:44 error config.bad_type: sandbox.network.allowedDomains: expected "
-              "a list, found a map\n");
-}
-END_TEST
+COMPLAINS(domains_are_a_list, "{\"sandbox\": {\"network\": {\"allowedDomains\": {}}}}",
+          "settings.json:1:44 error config.bad_type: sandbox.network.allowedDomains: expected a "
+          "list, found a map\n")
 
-START_TEST(booleans_are_booleans)
-{
-    complains("{\"sandbox\": {\"enabled\": \"yes\", \"failIfUnavailable\": 1, "
-              "\"autoAllowBashIfSandboxed\": \"true\", \"network\": {\"allowLocalBinding\": "
-              "\"no\", \"allowAllUnixSockets\": 0}}}",
-              "settings.json:1:25 error config.bad_type: sandbox.enabled: expected true or false, "
-              "found a string\n"
-              "settings.json:1:53 error config.bad_type: sandbox.failIfUnavailable: expected true "
-              "or false, found a number\n"
-              "settings.json:1:84 error config.bad_type: sandbox.autoAllowBashIfSandboxed: "
-              "expected true or false, found a string\n"
-              "settings.json:1:125 error config.bad_type: sandbox.network.allowLocalBinding: "
-              "expected true or false, found a string\n"
-              "settings.json:1:154 error config.bad_type: sandbox.network.allowAllUnixSockets: "
-              "expected true or false, found a number\n");
-}
-END_TEST
+COMPLAINS(
+    booleans_are_booleans,
+    "{\"sandbox\": {\"enabled\": \"yes\", \"failIfUnavailable\": 1, \"autoAllowBashIfSandboxed\": "
+    "\"true\", \"network\": {\"allowLocalBinding\": \"no\", \"allowAllUnixSockets\": 0}}}",
+    "settings.json:1:25 error config.bad_type: sandbox.enabled: expected true or false, found a "
+    "string\n"
+    "settings.json:1:53 error config.bad_type: sandbox.failIfUnavailable: expected true or false, "
+    "found a number\n"
+    "settings.json:1:84 error config.bad_type: sandbox.autoAllowBashIfSandboxed: expected true or "
+    "false, found a string\n"
+    "settings.json:1:125 error config.bad_type: sandbox.network.allowLocalBinding: expected true "
+    "or false, found a string\n"
+    "settings.json:1:154 error config.bad_type: sandbox.network.allowAllUnixSockets: expected true "
+    "or false, found a number\n")
 
-START_TEST(port_is_a_number)
-{
-    complains("{\"sandbox\": {\"network\": {\"httpProxyPort\": \"8080\"}}}",
-              "settings.json:1:43 error config.bad_type: sandbox.network.httpProxyPort: expected a "
-              "port, found a string\n");
-}
-END_TEST
+COMPLAINS(port_is_a_number, "{\"sandbox\": {\"network\": {\"httpProxyPort\": \"8080\"}}}",
+          "settings.json:1:43 error config.bad_type: sandbox.network.httpProxyPort: expected a "
+          "port, found a string\n")
 
-START_TEST(port_is_in_range)
-{
-    complains("{\"sandbox\": {\"network\": {\"httpProxyPort\": 70000, \"socksProxyPort\": 1.5}}}",
-              "settings.json:1:43 error config.bad_value: sandbox.network.http_proxy_port: '70000' "
-              "is not a port, 1 to 65535\n"
-              "settings.json:1:68 error config.bad_value: sandbox.network.socks_proxy_port: '1.5' "
-              "is not a port, 1 to 65535\n");
-}
-END_TEST
+COMPLAINS(port_is_in_range,
+          "{\"sandbox\": {\"network\": {\"httpProxyPort\": 70000, \"socksProxyPort\": 1.5}}}",
+          "settings.json:1:43 error config.bad_value: sandbox.network.http_proxy_port: '70000' is "
+          "not a port, 1 to 65535\n"
+          "settings.json:1:68 error config.bad_value: sandbox.network.socks_proxy_port: '1.5' is "
+          "not a port, 1 to 65535\n")
 
-START_TEST(commands_are_a_list)
-{
-    complains("{\"sandbox\": {\"excludedCommands\": \"docker\"}}",
-              "settings.json:1:34 error config.bad_type: sandbox.excludedCommands: expected a "
-              "list, found a string\n");
-}
-END_TEST
+COMPLAINS(commands_are_a_list, "{\"sandbox\": {\"excludedCommands\": \"docker\"}}",
+          "settings.json:1:34 error config.bad_type: sandbox.excludedCommands: expected a list, "
+          "found a string\n")
 
-START_TEST(permissions_are_a_list)
-{
-    complains("{\"permissions\": {\"allow\": \"Read\"}}",
-              "settings.json:1:27 error config.bad_type: permissions.allow: expected a list, found "
-              "a string\n");
-}
-END_TEST
+COMPLAINS(permissions_are_a_list, "{\"permissions\": {\"allow\": \"Read\"}}",
+          "settings.json:1:27 error config.bad_type: permissions.allow: expected a list, found a "
+          "string\n")
 
-START_TEST(permission_has_a_form)
-{
-    complains("{\"permissions\": {\"deny\": [\"\", \"(x)\", \"Bash(x\", \"Bash(x)y\"]}}",
-              "settings.json:1:27 error config.permission: permissions.deny: '': a rule is Tool or "
-              "Tool(specifier)\n"
-              "settings.json:1:31 error config.permission: permissions.deny: '(x)': a rule is Tool "
-              "or Tool(specifier)\n"
-              "settings.json:1:38 error config.permission: permissions.deny: 'Bash(x': a ( without "
-              "its )\n"
-              "settings.json:1:48 error config.permission: permissions.deny: 'Bash(x)y': a ( "
-              "without its )\n");
-}
-END_TEST
+COMPLAINS(
+    permission_has_a_form,
+    "{\"permissions\": {\"deny\": [\"\", \"(x)\", \"Bash(x\", \"Bash(x)y\"]}}",
+    "settings.json:1:27 error config.permission: permissions.deny: '': a rule is Tool or "
+    "Tool(specifier)\n"
+    "settings.json:1:31 error config.permission: permissions.deny: '(x)': a rule is Tool or "
+    "Tool(specifier)\n"
+    "settings.json:1:38 error config.permission: permissions.deny: 'Bash(x': a ( without its )\n"
+    "settings.json:1:48 error config.permission: permissions.deny: 'Bash(x)y': a ( without its )\n")
 
-START_TEST(permission_with_a_bad_host)
-{
-    complains(
-        "{\"permissions\": {\"allow\": [\"WebFetch(domain:https://x)\", \"WebFetch(domain:)\"]}}",
-        "settings.json:1:28 error config.bad_host: sandbox.network.allow: 'https://x': a port is a "
-        "number from 1 to 65535\n"
-        "settings.json:1:58 error config.bad_host: sandbox.network.allow: '': there is no host in "
-        "it\n");
-}
-END_TEST
+COMPLAINS(
+    permission_with_a_bad_host,
+    "{\"permissions\": {\"allow\": [\"WebFetch(domain:https://x)\", \"WebFetch(domain:)\"]}}",
+    "settings.json:1:28 error config.bad_host: sandbox.network.allow: 'https://x': a port is a "
+    "number from 1 to 65535\n"
+    "settings.json:1:58 error config.bad_host: sandbox.network.allow: '': there is no host in it\n")
 
-START_TEST(permission_with_a_bad_pattern)
-{
-    complains(
-        "{\"permissions\": {\"deny\": [\"Read(a[b)\"]}}",
-        "settings.json:1:27 error config.bad_path: permissions.deny: 'a[b': a [ without its ]\n");
-}
-END_TEST
+COMPLAINS(permission_with_a_bad_pattern, "{\"permissions\": {\"deny\": [\"Read(a[b)\"]}}",
+          "settings.json:1:27 error config.bad_path: permissions.deny: 'a[b': a [ without its ]\n")
 
-START_TEST(entry_needs_a_path)
-{
-    complains("{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"literal\": true}]}}}",
-              "settings.json:1:42 error config.missing_key: sandbox.filesystem.denyRead: an entry "
-              "without 'path'\n");
-}
-END_TEST
+COMPLAINS(entry_needs_a_path,
+          "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"literal\": true}]}}}",
+          "settings.json:1:42 error config.missing_key: sandbox.filesystem.denyRead: an entry "
+          "without 'path'\n")
 
-START_TEST(literal_is_true_or_false)
-{
-    complains("{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/x*\", \"literal\": "
-              "\"true\"}]}}}",
-              "settings.json:1:58 error config.unknown_key: unknown key literal\n"
-              "  did you mean 'literal'?\n");
-}
-END_TEST
+COMPLAINS(
+    literal_is_true_or_false,
+    "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/x*\", \"literal\": \"true\"}]}}}",
+    "settings.json:1:58 error config.unknown_key: unknown key literal\n"
+    "  did you mean 'literal'?\n")
 
-START_TEST(places_are_found_on_any_line)
-{
-    complains("{\n"
-              "  \"model\": \"a \\\"quoted\\\" {word}\",\n"
-              "  \"sandbox\": {\n"
-              "    \"network\": {\"allowedDomains\": [\"a.example\",\n"
-              "      \"b c\"]}\n"
-              "  }\n"
-              "}\n",
-              "settings.json:5:7 error config.bad_host: sandbox.network.allow: 'b c': a host name "
-              "has letters, digits, - and . only (no scheme, no path)\n");
-}
-END_TEST
+COMPLAINS(places_are_found_on_any_line,
+          "{\n"
+          "  \"model\": \"a \\\"quoted\\\" {word}\",\n"
+          "  \"sandbox\": {\n"
+          "    \"network\": {\"allowedDomains\": [\"a.example\",\n"
+          "      \"b c\"]}\n"
+          "  }\n"
+          "}\n",
+          "settings.json:5:7 error config.bad_host: sandbox.network.allow: 'b c': a host name has "
+          "letters, digits, - and . only (no scheme, no path)\n")
 
-START_TEST(empty_file_is_not_json)
-{
-    complains(
-        "", "settings.json:1:1 error config.syntax: not JSON: unexpected token near end of file\n");
-}
-END_TEST
+COMPLAINS(empty_file_is_not_json, "",
+          "settings.json:1:1 error config.syntax: not JSON: unexpected token near end of file\n")
 
-START_TEST(truncated_json_is_refused)
-{
-    complains("{\"sandbox\": {\"network\": {\"allowedDomains\": [\"a\"",
-              "settings.json:1:47 error config.syntax: not JSON: ']' expected near end of file\n");
-}
-END_TEST
+COMPLAINS(truncated_json_is_refused, "{\"sandbox\": {\"network\": {\"allowedDomains\": [\"a\"",
+          "settings.json:1:47 error config.syntax: not JSON: ']' expected near end of file\n")
 
-START_TEST(duplicate_key_is_refused)
-{
-    complains("{\"sandbox\": {},\n"
-              " \"sandbox\": {}}",
-              "settings.json:2:10 error config.syntax: not JSON: duplicate object key near "
-              "'\"sandbox\"'\n");
-}
-END_TEST
+COMPLAINS(
+    duplicate_key_is_refused,
+    "{\"sandbox\": {},\n"
+    " \"sandbox\": {}}",
+    "settings.json:2:10 error config.syntax: not JSON: duplicate object key near '\"sandbox\"'\n")
 
-START_TEST(trailing_comma_is_refused)
-{
-    complains(
-        "{\"sandbox\": {},}",
-        "settings.json:1:16 error config.syntax: not JSON: string or '}' expected near '}'\n");
-}
-END_TEST
+COMPLAINS(trailing_comma_is_refused, "{\"sandbox\": {},}",
+          "settings.json:1:16 error config.syntax: not JSON: string or '}' expected near '}'\n")
 
-START_TEST(comment_is_refused)
-{
-    complains("// no\n"
-              "{}",
-              "settings.json:1:1 error config.syntax: not JSON: invalid token near '/'\n");
-}
-END_TEST
+COMPLAINS(comment_is_refused,
+          "// no\n"
+          "{}",
+          "settings.json:1:1 error config.syntax: not JSON: invalid token near '/'\n")
 
-START_TEST(second_document_is_refused)
-{
-    complains("{} {}",
-              "settings.json:1:4 error config.syntax: not JSON: end of file expected near '{'\n");
-}
-END_TEST
+COMPLAINS(second_document_is_refused, "{} {}",
+          "settings.json:1:4 error config.syntax: not JSON: end of file expected near '{'\n")
 
-START_TEST(escaped_nul_is_refused)
-{
-    complains("{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"a\\u0000b\"]}}}",
-              "settings.json:1:51 error config.syntax: not JSON: \\u0000 is not allowed without "
-              "JSON_ALLOW_NUL near '\"a\\u0000b\"'\n");
-}
-END_TEST
+COMPLAINS(escaped_nul_is_refused,
+          "{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"a\\u0000b\"]}}}",
+          "settings.json:1:51 error config.syntax: not JSON: \\u0000 is not allowed without "
+          "JSON_ALLOW_NUL near '\"a\\u0000b\"'\n")
 
-START_TEST(lone_surrogate_is_refused)
-{
-    complains("{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"\\ud800\"]}}}",
-              "settings.json:1:49 error config.syntax: not JSON: invalid Unicode '\\uD800' near "
-              "'\"\\ud800\"'\n");
-}
-END_TEST
+COMPLAINS(lone_surrogate_is_refused,
+          "{\"sandbox\": {\"filesystem\": {\"denyRead\": [\"\\ud800\"]}}}",
+          "settings.json:1:49 error config.syntax: not JSON: invalid Unicode '\\uD800' near "
+          "'\"\\ud800\"'\n")
 
-START_TEST(nested_too_deep_is_refused)
-{
-    complains("{\"x\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}",
-              "settings.json:1:39 error config.too_large: nested deeper than 32, or more than "
-              "400000 values\n");
-}
-END_TEST
+COMPLAINS(nested_too_deep_is_refused,
+          "{\"x\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}",
+          "settings.json:1:39 error config.too_large: nested deeper than 32, or more than 400000 "
+          "values\n")
 
-START_TEST(nul_byte_is_refused)
-{
-    static const char text[] = "{\"sandbox\": {}}\000";
+COMPLAINS(
+    nul_byte_is_refused, "{\"sandbox\": {}}\000",
+    "settings.json:1:16 error config.syntax: not JSON: end of file expected near end of file\n")
 
-    complains_bytes(text, sizeof(text) - 1,
-                    "settings.json:1:16 error config.syntax: not JSON: end of file expected near "
-                    "end of file\n");
-}
-END_TEST
-
-START_TEST(byte_that_is_not_utf8_is_refused)
-{
-    static const char text[] = "{\"x\": \"\377\"}";
-
-    complains_bytes(
-        text, sizeof(text) - 1,
-        "settings.json:1:7 error config.syntax: not JSON: unable to decode byte 0xff near '\"'\n");
-}
-END_TEST
+COMPLAINS(byte_that_is_not_utf8_is_refused, "{\"x\": \"\377\"}",
+          "settings.json:1:7 error config.syntax: not JSON: unable to decode byte 0xff near '\"'\n")
 
 /* Adds the cases of one group. */
 static void add_group(Suite *suite, const char *name, const TTest *const *cases, size_t count)

@@ -8,43 +8,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The document, read as the user's, is complained about exactly like this. */
-static void complains_bytes(const char *text, size_t length, const char *expected)
-{
-    autofree char *complaints = NULL;
-    struct test_policy test;
-
-    test_policy_init(&test, false);
-    (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_SRT, "srt.json", text, length);
-    (void)test_policy_finish(&test);
-    complaints = test_policy_complaints(&test);
-    ck_assert_str_eq(complaints, expected);
-    test_policy_done(&test);
-}
-
-static void complains(const char *text, const char *expected)
-{
-    complains_bytes(text, strlen(text), expected);
-}
-
-/* The document, read as the user's, becomes this policy, with these complaints. */
-static void becomes(const char *text, const char *expected, const char *expected_complaints)
-{
-    autofree char *complaints = NULL;
-    autofree char *policy = NULL;
-    struct test_policy test;
-
-    test_policy_init(&test, false);
-    ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_SRT, "srt.json",
-                                      text, strlen(text)),
-                     0);
-    ck_assert_int_eq(test_policy_finish(&test), 0);
-    complaints = test_policy_complaints(&test);
-    policy = test_policy_text(&test);
-    ck_assert_str_eq(complaints, expected_complaints);
-    ck_assert_str_eq(policy, expected);
-    test_policy_done(&test);
-}
+#define COMPLAINS(name, text, expected) TEST_COMPLAINS(name, FORMAT_SRT, "srt.json", text, expected)
+#define BECOMES(name, text, expected, expected_complaints)                                         \
+    TEST_BECOMES(name, FORMAT_SRT, "srt.json", text, expected, expected_complaints)
 
 /* What the settings say of an operation on a path. */
 static const char *says(const char *text, enum path_op op, const char *path)
@@ -79,84 +45,54 @@ static const char *connects(const char *text, const char *target)
     return access;
 }
 
-START_TEST(empty_settings_open_reads)
-{
-    becomes("{}", "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(empty_settings_open_reads, "{}", "sandbox.reads = static\n", "")
 
-START_TEST(required_lists_that_are_empty_grant_nothing)
-{
-    becomes("{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": "
-            "{\"denyRead\": [], \"allowWrite\": [], \"denyWrite\": []}}",
-            "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(required_lists_that_are_empty_grant_nothing,
+        "{\"network\": {\"allowedDomains\": [], \"deniedDomains\": []}, \"filesystem\": "
+        "{\"denyRead\": [], \"allowWrite\": [], \"denyWrite\": []}}",
+        "sandbox.reads = static\n", "")
 
-START_TEST(null_lists_grant_nothing)
-{
-    becomes("{\"network\": {\"allowedDomains\": null}, \"filesystem\": {\"allowWrite\": null}}",
-            "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(null_lists_grant_nothing,
+        "{\"network\": {\"allowedDomains\": null}, \"filesystem\": {\"allowWrite\": null}}",
+        "sandbox.reads = static\n", "")
 
-START_TEST(allowed_domains_are_allowed_and_others_denied)
-{
-    becomes("{\"network\": {\"allowedDomains\": [\"a.example\", \"*.b.example\", \"localhost\", "
-            "\"127.0.0.1:80\", \"[::1]:80\"]}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = proxy\n"
-            "allow host a.example\n"
-            "allow host *.b.example\n"
-            "allow host localhost\n"
-            "allow host 127.0.0.1:80\n"
-            "allow host [::1]:80\n",
-            "");
-}
-END_TEST
+BECOMES(allowed_domains_are_allowed_and_others_denied,
+        "{\"network\": {\"allowedDomains\": [\"a.example\", \"*.b.example\", \"localhost\", "
+        "\"127.0.0.1:80\", \"[::1]:80\"]}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
+        "allow host a.example\n"
+        "allow host *.b.example\n"
+        "allow host localhost\n"
+        "allow host 127.0.0.1:80\n"
+        "allow host [::1]:80\n",
+        "")
 
-START_TEST(denied_domains_are_denied)
-{
-    becomes("{\"network\": {\"deniedDomains\": [\"x.example\", \"10.0.0.0/8\"]}}",
-            "sandbox.reads = static\n"
-            "deny host x.example\n"
-            "deny host 10.0.0.0/8\n",
-            "");
-}
-END_TEST
+BECOMES(denied_domains_are_denied,
+        "{\"network\": {\"deniedDomains\": [\"x.example\", \"10.0.0.0/8\"]}}",
+        "sandbox.reads = static\n"
+        "deny host x.example\n"
+        "deny host 10.0.0.0/8\n",
+        "")
 
-START_TEST(star_denied_becomes_no_network)
-{
-    becomes("{\"network\": {\"deniedDomains\": [\"*\"]}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = none\n",
-            "");
-}
-END_TEST
+BECOMES(star_denied_becomes_no_network, "{\"network\": {\"deniedDomains\": [\"*\"]}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = none\n",
+        "")
 
-START_TEST(all_domains_become_asking)
-{
-    becomes("{\"network\": {\"allowAllDomains\": true}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.mode = proxy\n"
-            "sandbox.network.unlisted = ask\n",
-            "srt.json:1:33 warning config.any_host: '*' becomes asking about each host: bawn does "
-            "not allow every host at once\n");
-}
-END_TEST
+BECOMES(all_domains_become_asking, "{\"network\": {\"allowAllDomains\": true}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = ask\n",
+        "srt.json:1:33 warning config.any_host: '*' becomes asking about each host: bawn does not "
+        "allow every host at once\n")
 
-START_TEST(strict_allowlist_denies_the_unlisted)
-{
-    becomes("{\"network\": {\"strictAllowlist\": true}}",
-            "sandbox.reads = static\n"
-            "sandbox.network.unlisted = deny\n",
-            "");
-}
-END_TEST
+BECOMES(strict_allowlist_denies_the_unlisted, "{\"network\": {\"strictAllowlist\": true}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.unlisted = deny\n",
+        "")
 
-START_TEST(network_switches)
-{
-    becomes(
+BECOMES(network_switches,
         "{\"network\": {\"allowUnixSockets\": [\"/run/a.sock\"], \"allowAllUnixSockets\": false, "
         "\"allowLocalBinding\": true, \"httpProxyPort\": 3128, \"socksProxyPort\": 1080}}",
         "sandbox.reads = static\n"
@@ -164,91 +100,66 @@ START_TEST(network_switches)
         "sandbox.network.http_proxy_port = 3128\n"
         "sandbox.network.socks_proxy_port = 1080\n"
         "sandbox.network.unix_sockets /run/a.sock\n",
-        "");
-}
-END_TEST
+        "")
 
-START_TEST(network_keys_without_counterpart_are_said)
-{
-    becomes("{\"network\": {\"mitmProxy\": {}, \"parentProxy\": {}, \"tlsTerminate\": {}, "
-            "\"deniedResolvedAddresses\": [], \"stripResponseHeaders\": [], "
-            "\"refuseOpaqueTunnels\": true}}",
-            "sandbox.reads = static\n",
-            "srt.json:1:14 warning config.unsupported: network.mitmProxy has no counterpart in "
-            "bawn: what it would allow stays refused\n"
-            "srt.json:1:31 warning config.unsupported: network.parentProxy has no counterpart in "
-            "bawn: what it would allow stays refused\n"
-            "srt.json:1:50 warning config.unsupported: network.tlsTerminate has no counterpart in "
-            "bawn: what it would allow stays refused\n"
-            "srt.json:1:70 warning config.unsupported: network.deniedResolvedAddresses has no "
-            "counterpart in bawn: what it would allow stays refused\n"
-            "srt.json:1:101 warning config.unsupported: network.stripResponseHeaders has no "
-            "counterpart in bawn: what it would allow stays refused\n"
-            "srt.json:1:129 warning config.unsupported: network.refuseOpaqueTunnels has no "
-            "counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+BECOMES(network_keys_without_counterpart_are_said,
+        "{\"network\": {\"mitmProxy\": {}, \"parentProxy\": {}, \"tlsTerminate\": {}, "
+        "\"deniedResolvedAddresses\": [], \"stripResponseHeaders\": [], \"refuseOpaqueTunnels\": "
+        "true}}",
+        "sandbox.reads = static\n",
+        "srt.json:1:14 warning config.unsupported: network.mitmProxy has no counterpart in bawn: "
+        "what it would allow stays refused\n"
+        "srt.json:1:31 warning config.unsupported: network.parentProxy has no counterpart in bawn: "
+        "what it would allow stays refused\n"
+        "srt.json:1:50 warning config.unsupported: network.tlsTerminate has no counterpart in "
+        "bawn: what it would allow stays refused\n"
+        "srt.json:1:70 warning config.unsupported: network.deniedResolvedAddresses has no "
+        "counterpart in bawn: what it would allow stays refused\n"
+        "srt.json:1:101 warning config.unsupported: network.stripResponseHeaders has no "
+        "counterpart in bawn: what it would allow stays refused\n"
+        "srt.json:1:129 warning config.unsupported: network.refuseOpaqueTunnels has no counterpart "
+        "in bawn: what it would allow stays refused\n")
 
-START_TEST(network_keys_without_meaning_are_noted)
-{
-    becomes("{\"network\": {\"deniedDomainReasons\": {}, \"allowMachLookup\": [], "
-            "\"allowPlaintextHeaderSet\": true, \"requireHostMatch\": true}}",
-            "sandbox.reads = static\n",
-            "srt.json:1:14 note config.meaningless: network.deniedDomainReasons means nothing to "
-            "bawn and is left out\n"
-            "srt.json:1:41 note config.meaningless: network.allowMachLookup means nothing to bawn "
-            "and is left out\n"
-            "srt.json:1:64 note config.meaningless: network.allowPlaintextHeaderSet means nothing "
-            "to bawn and is left out\n"
-            "srt.json:1:97 note config.meaningless: network.requireHostMatch means nothing to bawn "
-            "and is left out\n");
-}
-END_TEST
+BECOMES(network_keys_without_meaning_are_noted,
+        "{\"network\": {\"deniedDomainReasons\": {}, \"allowMachLookup\": [], "
+        "\"allowPlaintextHeaderSet\": true, \"requireHostMatch\": true}}",
+        "sandbox.reads = static\n",
+        "srt.json:1:14 note config.meaningless: network.deniedDomainReasons means nothing to bawn "
+        "and is left out\n"
+        "srt.json:1:41 note config.meaningless: network.allowMachLookup means nothing to bawn and "
+        "is left out\n"
+        "srt.json:1:64 note config.meaningless: network.allowPlaintextHeaderSet means nothing to "
+        "bawn and is left out\n"
+        "srt.json:1:97 note config.meaningless: network.requireHostMatch means nothing to bawn and "
+        "is left out\n")
 
-START_TEST(deny_read_denies_both)
-{
-    becomes("{\"filesystem\": {\"denyRead\": [\"~/.ssh\", \"*.key\"]}}",
-            "sandbox.reads = static\n"
-            "deny /home/u/.ssh\n"
-            "deny wild /w/**/*.key\n",
-            "");
-}
-END_TEST
+BECOMES(deny_read_denies_both, "{\"filesystem\": {\"denyRead\": [\"~/.ssh\", \"*.key\"]}}",
+        "sandbox.reads = static\n"
+        "deny /home/u/.ssh\n"
+        "deny wild /w/**/*.key\n",
+        "")
 
-START_TEST(allow_read_grants_reading)
-{
-    becomes("{\"filesystem\": {\"allowRead\": [\".\", \"~/x\"]}}",
-            "sandbox.reads = static\n"
-            "path ro /w\n"
-            "path ro /home/u/x\n",
-            "");
-}
-END_TEST
+BECOMES(allow_read_grants_reading, "{\"filesystem\": {\"allowRead\": [\".\", \"~/x\"]}}",
+        "sandbox.reads = static\n"
+        "path ro /w\n"
+        "path ro /home/u/x\n",
+        "")
 
-START_TEST(allow_write_grants_both)
-{
-    becomes("{\"filesystem\": {\"allowWrite\": [\".\", \"/tmp/x\", \"~/y/**\"]}}",
-            "sandbox.reads = static\n"
-            "path rw /w\n"
-            "path rw /tmp/x\n"
-            "path rw /home/u/y\n",
-            "");
-}
-END_TEST
+BECOMES(allow_write_grants_both,
+        "{\"filesystem\": {\"allowWrite\": [\".\", \"/tmp/x\", \"~/y/**\"]}}",
+        "sandbox.reads = static\n"
+        "path rw /w\n"
+        "path rw /tmp/x\n"
+        "path rw /home/u/y\n",
+        "")
 
-START_TEST(deny_write_leaves_reads)
-{
-    becomes("{\"filesystem\": {\"denyWrite\": [\".env\", \"/abs/x\"]}}",
-            "sandbox.reads = static\n"
-            "protect wild /w/**/.env\n"
-            "protect /abs/x\n",
-            "");
-}
-END_TEST
+BECOMES(deny_write_leaves_reads, "{\"filesystem\": {\"denyWrite\": [\".env\", \"/abs/x\"]}}",
+        "sandbox.reads = static\n"
+        "protect wild /w/**/.env\n"
+        "protect /abs/x\n",
+        "")
 
-START_TEST(literal_entries_are_no_patterns)
-{
-    becomes(
+BECOMES(literal_entries_are_no_patterns,
         "{\"filesystem\": {\"denyRead\": [{\"path\": \"/a*\", \"literal\": true}], \"allowRead\": "
         "[{\"path\": \"b*\", \"literal\": true}], \"allowWrite\": [{\"path\": \"/c[\", "
         "\"literal\": true}], \"denyWrite\": [{\"path\": \"~/d?\", \"literal\": true}]}}",
@@ -257,180 +168,119 @@ START_TEST(literal_entries_are_no_patterns)
         "path ro /w/b*\n"
         "path rw /c[\n"
         "protect /home/u/d?\n",
-        "");
-}
-END_TEST
+        "")
 
-START_TEST(filesystem_switches_open_nothing)
-{
-    becomes("{\"filesystem\": {\"disabled\": true, \"allowGitConfig\": true}}",
-            "sandbox.reads = static\n",
-            "srt.json:1:17 warning config.unsupported: filesystem.disabled has no counterpart in "
-            "bawn: what it would allow stays refused\n"
-            "srt.json:1:35 warning config.unsupported: filesystem.allowGitConfig has no "
-            "counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+BECOMES(filesystem_switches_open_nothing,
+        "{\"filesystem\": {\"disabled\": true, \"allowGitConfig\": true}}",
+        "sandbox.reads = static\n",
+        "srt.json:1:17 warning config.unsupported: filesystem.disabled has no counterpart in bawn: "
+        "what it would allow stays refused\n"
+        "srt.json:1:35 warning config.unsupported: filesystem.allowGitConfig has no counterpart in "
+        "bawn: what it would allow stays refused\n")
 
-START_TEST(filesystem_switches_that_are_false_are_silent)
-{
-    becomes("{\"filesystem\": {\"disabled\": false, \"allowGitConfig\": false}}",
-            "sandbox.reads = static\n", "");
-}
-END_TEST
+BECOMES(filesystem_switches_that_are_false_are_silent,
+        "{\"filesystem\": {\"disabled\": false, \"allowGitConfig\": false}}",
+        "sandbox.reads = static\n", "")
 
-START_TEST(credentials_are_denied)
-{
-    becomes(
+BECOMES(credentials_are_denied,
         "{\"credentials\": {\"files\": [{\"path\": \"~/.aws/credentials\", \"mode\": \"deny\"}], "
         "\"envVars\": [{\"name\": \"AWS_SECRET_ACCESS_KEY\", \"mode\": \"deny\"}]}}",
         "sandbox.reads = static\n"
         "deny /home/u/.aws/credentials\n"
         "sandbox.process.env.deny AWS_SECRET_ACCESS_KEY\n",
-        "");
-}
-END_TEST
+        "")
 
-START_TEST(top_level_keys_without_meaning_are_noted)
-{
-    becomes(
-        "{\"ignoreViolations\": {\"*\": []}, \"allowPty\": true, \"mandatoryDenySearchDepth\": 3, "
-        "\"ripgrep\": {}, \"seccomp\": {}, \"bwrapPath\": \"/x\", \"socatPath\": \"/y\", "
-        "\"javaAgentJarPath\": \"z\", \"windows\": {}, \"allowAppleEvents\": true}",
+BECOMES(
+    top_level_keys_without_meaning_are_noted,
+    "{\"ignoreViolations\": {\"*\": []}, \"allowPty\": true, \"mandatoryDenySearchDepth\": 3, "
+    "\"ripgrep\": {}, \"seccomp\": {}, \"bwrapPath\": \"/x\", \"socatPath\": \"/y\", "
+    "\"javaAgentJarPath\": \"z\", \"windows\": {}, \"allowAppleEvents\": true}",
+    "sandbox.reads = static\n",
+    "srt.json:1:2 note config.meaningless: ignoreViolations means nothing to bawn and is left out\n"
+    "srt.json:1:33 note config.meaningless: allowPty means nothing to bawn and is left out\n"
+    "srt.json:1:51 note config.meaningless: mandatoryDenySearchDepth means nothing to bawn and is "
+    "left out\n"
+    "srt.json:1:82 note config.meaningless: ripgrep means nothing to bawn and is left out\n"
+    "srt.json:1:97 note config.meaningless: seccomp means nothing to bawn and is left out\n"
+    "srt.json:1:112 note config.meaningless: bwrapPath means nothing to bawn and is left out\n"
+    "srt.json:1:131 note config.meaningless: socatPath means nothing to bawn and is left out\n"
+    "srt.json:1:150 note config.meaningless: javaAgentJarPath means nothing to bawn and is left "
+    "out\n"
+    "srt.json:1:175 note config.meaningless: windows means nothing to bawn and is left out\n"
+    "srt.json:1:190 note config.meaningless: allowAppleEvents means nothing to bawn and is left "
+    "out\n")
+
+BECOMES(top_level_keys_without_counterpart_are_said,
+        "{\"git\": {\"safeDirectories\": []}, \"enableWeakerNestedSandbox\": true, "
+        "\"enableWeakerNetworkIsolation\": true}",
         "sandbox.reads = static\n",
-        "srt.json:1:2 note config.meaningless: ignoreViolations means nothing to bawn and is left "
-        "out\n"
-        "srt.json:1:33 note config.meaningless: allowPty means nothing to bawn and is left out\n"
-        "srt.json:1:51 note config.meaningless: mandatoryDenySearchDepth means nothing to bawn and "
-        "is left out\n"
-        "srt.json:1:82 note config.meaningless: ripgrep means nothing to bawn and is left out\n"
-        "srt.json:1:97 note config.meaningless: seccomp means nothing to bawn and is left out\n"
-        "srt.json:1:112 note config.meaningless: bwrapPath means nothing to bawn and is left out\n"
-        "srt.json:1:131 note config.meaningless: socatPath means nothing to bawn and is left out\n"
-        "srt.json:1:150 note config.meaningless: javaAgentJarPath means nothing to bawn and is "
-        "left out\n"
-        "srt.json:1:175 note config.meaningless: windows means nothing to bawn and is left out\n"
-        "srt.json:1:190 note config.meaningless: allowAppleEvents means nothing to bawn and is "
-        "left out\n");
-}
-END_TEST
+        "srt.json:1:2 warning config.unsupported: git has no counterpart in bawn: what it would "
+        "allow stays refused\n"
+        "srt.json:1:34 warning config.unsupported: enableWeakerNestedSandbox has no counterpart in "
+        "bawn: what it would allow stays refused\n"
+        "srt.json:1:69 warning config.unsupported: enableWeakerNetworkIsolation has no counterpart "
+        "in bawn: what it would allow stays refused\n")
 
-START_TEST(top_level_keys_without_counterpart_are_said)
-{
-    becomes("{\"git\": {\"safeDirectories\": []}, \"enableWeakerNestedSandbox\": true, "
-            "\"enableWeakerNetworkIsolation\": true}",
-            "sandbox.reads = static\n",
-            "srt.json:1:2 warning config.unsupported: git has no counterpart in bawn: what it "
-            "would allow stays refused\n"
-            "srt.json:1:34 warning config.unsupported: enableWeakerNestedSandbox has no "
-            "counterpart in bawn: what it would allow stays refused\n"
-            "srt.json:1:69 warning config.unsupported: enableWeakerNetworkIsolation has no "
-            "counterpart in bawn: what it would allow stays refused\n");
-}
-END_TEST
+COMPLAINS(settings_are_an_object, "[]",
+          "srt.json:1:1 error config.bad_type: srt settings: expected an object, found a list\n")
 
-START_TEST(settings_are_an_object)
-{
-    complains(
-        "[]",
-        "srt.json:1:1 error config.bad_type: srt settings: expected an object, found a list\n");
-}
-END_TEST
+COMPLAINS(null_is_no_settings, "null",
+          "srt.json:1:1 error config.bad_type: srt settings: expected an object, found nothing\n")
 
-START_TEST(null_is_no_settings)
-{
-    complains(
-        "null",
-        "srt.json:1:1 error config.bad_type: srt settings: expected an object, found nothing\n");
-}
-END_TEST
+COMPLAINS(unknown_key_names_the_nearest_one, "{\"netwrok\": {}}",
+          "srt.json:1:2 error config.unknown_key: unknown key netwrok\n"
+          "  did you mean 'network'?\n")
 
-START_TEST(unknown_key_names_the_nearest_one)
-{
-    complains("{\"netwrok\": {}}", "srt.json:1:2 error config.unknown_key: unknown key netwrok\n"
-                                   "  did you mean 'network'?\n");
-}
-END_TEST
+COMPLAINS(unknown_key_below_a_section, "{\"filesystem\": {\"denyReads\": []}}",
+          "srt.json:1:17 error config.unknown_key: unknown key filesystem.denyReads\n"
+          "  did you mean 'denyRead'?\n")
 
-START_TEST(unknown_key_below_a_section)
-{
-    complains("{\"filesystem\": {\"denyReads\": []}}",
-              "srt.json:1:17 error config.unknown_key: unknown key filesystem.denyReads\n"
-              "  did you mean 'denyRead'?\n");
-}
-END_TEST
+COMPLAINS(key_of_claude_code_is_unknown, "{\"sandbox\": {}, \"permissions\": {}}",
+          "srt.json:1:2 error config.unknown_key: unknown key sandbox\n"
+          "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+          "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+          "bwrapPath, socatPath, allowPty, mandatoryDenySearchDepth, seccomp, javaAgentJarPath, "
+          "git, windows\n"
+          "srt.json:1:17 error config.unknown_key: unknown key permissions\n"
+          "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+          "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+          "bwrapPath, socatPath, allowPty, mandatoryDenySearchDepth, seccomp, javaAgentJarPath, "
+          "git, windows\n")
 
-START_TEST(key_of_claude_code_is_unknown)
-{
-    complains("{\"sandbox\": {}, \"permissions\": {}}",
-              "srt.json:1:2 error config.unknown_key: unknown key sandbox\n"
-              "  the keys here are: network, filesystem, credentials, ignoreViolations, "
-              "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
-              "bwrapPath, socatPath, allowPty, mandatoryDenySearchDepth, seccomp, "
-              "javaAgentJarPath, git, windows\n"
-              "srt.json:1:17 error config.unknown_key: unknown key permissions\n"
-              "  the keys here are: network, filesystem, credentials, ignoreViolations, "
-              "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
-              "bwrapPath, socatPath, allowPty, mandatoryDenySearchDepth, seccomp, "
-              "javaAgentJarPath, git, windows\n");
-}
-END_TEST
+COMPLAINS(section_is_a_map, "{\"network\": []}",
+          "srt.json:1:13 error config.bad_type: network: expected a map, found a list\n")
 
-START_TEST(section_is_a_map)
-{
-    complains("{\"network\": []}",
-              "srt.json:1:13 error config.bad_type: network: expected a map, found a list\n");
-}
-END_TEST
+COMPLAINS(
+    list_is_a_list, "{\"filesystem\": {\"allowWrite\": \"x\"}}",
+    "srt.json:1:31 error config.bad_type: filesystem.allowWrite: expected a list, found a string\n")
 
-START_TEST(list_is_a_list)
-{
-    complains("{\"filesystem\": {\"allowWrite\": \"x\"}}",
-              "srt.json:1:31 error config.bad_type: filesystem.allowWrite: expected a list, found "
-              "a string\n");
-}
-END_TEST
+COMPLAINS(
+    bad_host_is_refused,
+    "{\"network\": {\"allowedDomains\": [\"https://x.example\", \"a b\", \"\"]}}",
+    "srt.json:1:33 error config.bad_host: sandbox.network.allow: 'https://x.example': a port is a "
+    "number from 1 to 65535\n"
+    "srt.json:1:54 error config.bad_host: sandbox.network.allow: 'a b': a host name has letters, "
+    "digits, - and . only (no scheme, no path)\n"
+    "srt.json:1:61 error config.bad_host: sandbox.network.allow: '': there is no host in it\n")
 
-START_TEST(bad_host_is_refused)
-{
-    complains(
-        "{\"network\": {\"allowedDomains\": [\"https://x.example\", \"a b\", \"\"]}}",
-        "srt.json:1:33 error config.bad_host: sandbox.network.allow: 'https://x.example': a port "
-        "is a number from 1 to 65535\n"
-        "srt.json:1:54 error config.bad_host: sandbox.network.allow: 'a b': a host name has "
-        "letters, digits, - and . only (no scheme, no path)\n"
-        "srt.json:1:61 error config.bad_host: sandbox.network.allow: '': there is no host in it\n");
-}
-END_TEST
+COMPLAINS(bad_pattern_is_refused,
+          "{\"filesystem\": {\"denyRead\": [\"[a\", \"a\\\\\", \"\", \"a/../b\"]}}",
+          "srt.json:1:30 error config.bad_path: filesystem.denyRead: '[a': a [ without its ]\n"
+          "srt.json:1:36 error config.bad_path: filesystem.denyRead: 'a\\': a \\ at the end "
+          "escapes nothing\n"
+          "srt.json:1:43 error config.bad_path: filesystem.denyRead: '': an empty path\n"
+          "srt.json:1:47 error config.bad_path: filesystem.denyRead: 'a/../b': '..' can only stand "
+          "in front of a relative path\n")
 
-START_TEST(bad_pattern_is_refused)
-{
-    complains("{\"filesystem\": {\"denyRead\": [\"[a\", \"a\\\\\", \"\", \"a/../b\"]}}",
-              "srt.json:1:30 error config.bad_path: filesystem.denyRead: '[a': a [ without its ]\n"
-              "srt.json:1:36 error config.bad_path: filesystem.denyRead: 'a\\': a \\ at the end "
-              "escapes nothing\n"
-              "srt.json:1:43 error config.bad_path: filesystem.denyRead: '': an empty path\n"
-              "srt.json:1:47 error config.bad_path: filesystem.denyRead: 'a/../b': '..' can only "
-              "stand in front of a relative path\n");
-}
-END_TEST
+COMPLAINS(environment_name_is_a_name,
+          "{\"credentials\": {\"envVars\": [{\"name\": \"A B\", \"mode\": \"deny\"}]}}",
+          "srt.json:1:39 error config.bad_value: sandbox.process.env.deny: 'A B': not the name of "
+          "an environment variable\n")
 
-START_TEST(environment_name_is_a_name)
-{
-    complains("{\"credentials\": {\"envVars\": [{\"name\": \"A B\", \"mode\": \"deny\"}]}}",
-              "srt.json:1:39 error config.bad_value: sandbox.process.env.deny: 'A B': not the name "
-              "of an environment variable\n");
-}
-END_TEST
-
-START_TEST(proc_of_the_host_cannot_be_granted)
-{
-    complains("{\"filesystem\": {\"allowRead\": [\"/proc\"]}}",
-              "srt.json:1:31 error config.host_proc: filesystem.allowRead: '/proc': the host's "
-              "/proc cannot be granted\n"
-              "  the sandbox has a /proc of its own; take the rule out\n");
-}
-END_TEST
+COMPLAINS(proc_of_the_host_cannot_be_granted, "{\"filesystem\": {\"allowRead\": [\"/proc\"]}}",
+          "srt.json:1:31 error config.host_proc: filesystem.allowRead: '/proc': the host's /proc "
+          "cannot be granted\n"
+          "  the sandbox has a /proc of its own; take the rule out\n")
 
 START_TEST(reads_are_open_and_writes_are_not)
 {

@@ -10,269 +10,150 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The document, read as the user's, is complained about exactly like this. */
-static void complains_bytes(const char *text, size_t length, const char *expected)
-{
-    autofree char *complaints = NULL;
-    struct test_policy test;
+#define COMPLAINS(name, text, expected) TEST_COMPLAINS(name, FORMAT_BAWN, "p.yaml", text, expected)
+#define BECOMES(name, text, expected, expected_complaints)                                         \
+    TEST_BECOMES(name, FORMAT_BAWN, "p.yaml", text, expected, expected_complaints)
 
-    test_policy_init(&test, false);
-    (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_BAWN, "p.yaml", text, length);
-    (void)test_policy_finish(&test);
-    complaints = test_policy_complaints(&test);
-    ck_assert_str_eq(complaints, expected);
-    test_policy_done(&test);
-}
-
+/* The same for text that is made. */
 static void complains(const char *text, const char *expected)
 {
-    complains_bytes(text, strlen(text), expected);
+    autofree char *complaints = test_document(FORMAT_BAWN, "p.yaml", text, strlen(text), NULL);
+
+    ck_assert_str_eq(complaints, expected);
 }
 
-/* The document, read as the user's, becomes this policy, with these complaints. */
-static void becomes(const char *text, const char *expected, const char *expected_complaints)
-{
-    autofree char *complaints = NULL;
-    autofree char *policy = NULL;
-    struct test_policy test;
+COMPLAINS(duplicate_key_is_refused_at_the_second_one,
+          "sandbox:\n"
+          "  reads: strict\n"
+          "  reads: static\n",
+          "p.yaml:3:3 error config.duplicate_key: the key 'reads' is here twice\n")
 
-    test_policy_init(&test, false);
-    ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_BAWN, "p.yaml",
-                                      text, strlen(text)),
-                     0);
-    ck_assert_int_eq(test_policy_finish(&test), 0);
-    complaints = test_policy_complaints(&test);
-    policy = test_policy_text(&test);
-    ck_assert_str_eq(complaints, expected_complaints);
-    ck_assert_str_eq(policy, expected);
-    test_policy_done(&test);
-}
+COMPLAINS(duplicate_key_is_found_in_any_map,
+          "sandbox:\n"
+          "  paths:\n"
+          "    a: {root: /x, mode: ro}\n"
+          "    \"a\": {root: /y, mode: ro}\n",
+          "p.yaml:4:5 error config.duplicate_key: the key 'a' is here twice\n")
 
-START_TEST(duplicate_key_is_refused_at_the_second_one)
-{
-    complains("sandbox:\n"
-              "  reads: strict\n"
-              "  reads: static\n",
-              "p.yaml:3:3 error config.duplicate_key: the key 'reads' is here twice\n");
-}
-END_TEST
+BECOMES(same_key_in_two_maps_is_no_duplicate,
+        "sandbox:\n"
+        "  paths:\n"
+        "    a: {root: /x, mode: ro}\n"
+        "    b: {root: /y, mode: rw}\n",
+        "path ro /x\n"
+        "path rw /y\n",
+        "")
 
-START_TEST(duplicate_key_is_found_in_any_map)
-{
-    complains("sandbox:\n"
-              "  paths:\n"
-              "    a: {root: /x, mode: ro}\n"
-              "    \"a\": {root: /y, mode: ro}\n",
-              "p.yaml:4:5 error config.duplicate_key: the key 'a' is here twice\n");
-}
-END_TEST
+COMPLAINS(tab_as_indentation_is_refused,
+          "sandbox:\n"
+          "\treads: strict\n",
+          "p.yaml:2:1 error config.syntax: not YAML: found character that cannot start any token, "
+          "while scanning for the next token\n")
 
-START_TEST(same_key_in_two_maps_is_no_duplicate)
-{
-    becomes("sandbox:\n"
-            "  paths:\n"
-            "    a: {root: /x, mode: ro}\n"
-            "    b: {root: /y, mode: rw}\n",
-            "path ro /x\n"
-            "path rw /y\n",
-            "");
-}
-END_TEST
+COMPLAINS(truncated_file_is_refused, "sandbox: {paths: {work: {root: ., mode",
+          "p.yaml:2:1 error config.syntax: not YAML: did not find expected ',' or '}', while "
+          "parsing a flow mapping\n")
 
-START_TEST(tab_as_indentation_is_refused)
-{
-    complains("sandbox:\n"
-              "\treads: strict\n",
-              "p.yaml:2:1 error config.syntax: not YAML: found character that cannot start any "
-              "token, while scanning for the next token\n");
-}
-END_TEST
+COMPLAINS(unclosed_quote_is_refused, "sandbox: {reads: \"strict}\n",
+          "p.yaml:2:1 error config.syntax: not YAML: found unexpected end of stream, while "
+          "scanning a quoted scalar\n")
 
-START_TEST(truncated_file_is_refused)
-{
-    complains("sandbox: {paths: {work: {root: ., mode",
-              "p.yaml:2:1 error config.syntax: not YAML: did not find expected ',' or '}', while "
-              "parsing a flow mapping\n");
-}
-END_TEST
+COMPLAINS(anchor_on_a_scalar_is_refused,
+          "sandbox:\n"
+          "  reads: &r strict\n",
+          "p.yaml:2:10 error config.alias: a policy has no anchors\n")
 
-START_TEST(unclosed_quote_is_refused)
-{
-    complains("sandbox: {reads: \"strict}\n",
-              "p.yaml:2:1 error config.syntax: not YAML: found unexpected end of stream, while "
-              "scanning a quoted scalar\n");
-}
-END_TEST
+COMPLAINS(anchor_on_a_map_is_refused,
+          "sandbox: &s\n"
+          "  reads: strict\n",
+          "p.yaml:1:10 error config.alias: a policy has no anchors or aliases\n")
 
-START_TEST(anchor_on_a_scalar_is_refused)
-{
-    complains("sandbox:\n"
-              "  reads: &r strict\n",
-              "p.yaml:2:10 error config.alias: a policy has no anchors\n");
-}
-END_TEST
+COMPLAINS(anchor_on_a_key_is_refused,
+          "&k sandbox:\n"
+          "  reads: strict\n",
+          "p.yaml:1:1 error config.alias: a policy has no anchors\n")
 
-START_TEST(anchor_on_a_map_is_refused)
-{
-    complains("sandbox: &s\n"
-              "  reads: strict\n",
-              "p.yaml:1:10 error config.alias: a policy has no anchors or aliases\n");
-}
-END_TEST
+COMPLAINS(alias_is_refused,
+          "a: [1]\n"
+          "b: *x\n",
+          "p.yaml:2:4 error config.alias: a policy has no anchors or aliases\n")
 
-START_TEST(anchor_on_a_key_is_refused)
-{
-    complains("&k sandbox:\n"
-              "  reads: strict\n",
-              "p.yaml:1:1 error config.alias: a policy has no anchors\n");
-}
-END_TEST
+COMPLAINS(merge_key_is_an_unknown_key,
+          "sandbox:\n"
+          "  <<: {reads: strict}\n",
+          "p.yaml:2:3 error config.unknown_key: unknown key sandbox.<<\n"
+          "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
+          "require_os_sandbox, limits, process, devices, reopen\n")
 
-START_TEST(alias_is_refused)
-{
-    complains("a: [1]\n"
-              "b: *x\n",
-              "p.yaml:2:4 error config.alias: a policy has no anchors or aliases\n");
-}
-END_TEST
+COMPLAINS(tag_on_a_scalar_is_refused,
+          "sandbox:\n"
+          "  reads: !!str strict\n",
+          "p.yaml:2:10 error config.tag: a policy has no tags (tag:yaml.org,2002:str)\n")
 
-START_TEST(merge_key_is_an_unknown_key)
-{
-    complains("sandbox:\n"
-              "  <<: {reads: strict}\n",
-              "p.yaml:2:3 error config.unknown_key: unknown key sandbox.<<\n"
-              "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-              "require_os_sandbox, limits, process, devices, reopen\n");
-}
-END_TEST
+COMPLAINS(tag_on_a_map_is_refused,
+          "sandbox: !!set\n"
+          "  reads: strict\n",
+          "p.yaml:1:10 error config.tag: a policy has no tags (tag:yaml.org,2002:set)\n")
 
-START_TEST(tag_on_a_scalar_is_refused)
-{
-    complains("sandbox:\n"
-              "  reads: !!str strict\n",
-              "p.yaml:2:10 error config.tag: a policy has no tags (tag:yaml.org,2002:str)\n");
-}
-END_TEST
+COMPLAINS(tag_on_a_list_is_refused,
+          "sandbox:\n"
+          "  deny: !mine [a]\n",
+          "p.yaml:2:9 error config.tag: a policy has no tags (!mine)\n")
 
-START_TEST(tag_on_a_map_is_refused)
-{
-    complains("sandbox: !!set\n"
-              "  reads: strict\n",
-              "p.yaml:1:10 error config.tag: a policy has no tags (tag:yaml.org,2002:set)\n");
-}
-END_TEST
+COMPLAINS(tag_of_a_language_is_refused, "sandbox: !!python/object:os.system x\n",
+          "p.yaml:1:10 error config.tag: a policy has no tags "
+          "(tag:yaml.org,2002:python/object:os.system)\n")
 
-START_TEST(tag_on_a_list_is_refused)
-{
-    complains("sandbox:\n"
-              "  deny: !mine [a]\n",
-              "p.yaml:2:9 error config.tag: a policy has no tags (!mine)\n");
-}
-END_TEST
+COMPLAINS(two_documents_are_refused,
+          "sandbox: {}\n"
+          "---\n"
+          "sandbox: {}\n",
+          "p.yaml:2:1 error config.documents: a policy is one document\n")
 
-START_TEST(tag_of_a_language_is_refused)
-{
-    complains("sandbox: !!python/object:os.system x\n",
-              "p.yaml:1:10 error config.tag: a policy has no tags "
-              "(tag:yaml.org,2002:python/object:os.system)\n");
-}
-END_TEST
+BECOMES(document_marks_are_fine,
+        "---\n"
+        "sandbox: {reads: strict}\n"
+        "...\n",
+        "sandbox.reads = strict\n", "")
 
-START_TEST(two_documents_are_refused)
-{
-    complains("sandbox: {}\n"
-              "---\n"
-              "sandbox: {}\n",
-              "p.yaml:2:1 error config.documents: a policy is one document\n");
-}
-END_TEST
+COMPLAINS(key_that_is_a_list_is_refused,
+          "? [a, b]\n"
+          ": c\n",
+          "p.yaml:1:3 error config.key: a key must be a single word\n")
 
-START_TEST(document_marks_are_fine)
-{
-    becomes("---\n"
-            "sandbox: {reads: strict}\n"
-            "...\n",
-            "sandbox.reads = strict\n", "");
-}
-END_TEST
+COMPLAINS(key_that_is_too_long_is_refused,
+          "? "
+          "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+          "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+          "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+          "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\n"
+          ": c\n",
+          "p.yaml:1:3 error config.key: a key has at most 255 bytes\n")
 
-START_TEST(key_that_is_a_list_is_refused)
-{
-    complains("? [a, b]\n"
-              ": c\n",
-              "p.yaml:1:3 error config.key: a key must be a single word\n");
-}
-END_TEST
+COMPLAINS(escaped_nul_is_refused, "sandbox: {deny: [\"a\\0b\"]}\n",
+          "p.yaml:1:18 error config.nul: a NUL character in a value\n")
 
-START_TEST(key_that_is_too_long_is_refused)
-{
-    complains("? "
-              "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
-              "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
-              "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
-              "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\n"
-              ": c\n",
-              "p.yaml:1:3 error config.key: a key has at most 255 bytes\n");
-}
-END_TEST
+COMPLAINS(nul_byte_is_refused,
+          "sandbox:\n"
+          "  reads: str\000ict\n",
+          "p.yaml:1:1 error config.syntax: not YAML: control characters are not allowed\n")
 
-START_TEST(escaped_nul_is_refused)
-{
-    complains("sandbox: {deny: [\"a\\0b\"]}\n",
-              "p.yaml:1:18 error config.nul: a NUL character in a value\n");
-}
-END_TEST
+COMPLAINS(byte_that_is_not_utf8_is_refused,
+          "sandbox:\n"
+          "  deny: [\"\377\"]\n",
+          "p.yaml:1:1 error config.syntax: not YAML: invalid leading UTF-8 octet\n")
 
-START_TEST(nul_byte_is_refused)
-{
-    static const char text[] = "sandbox:\n"
-                               "  reads: str\000ict\n";
+COMPLAINS(truncated_utf8_is_refused, "sandbox: {deny: [a\303",
+          "p.yaml:1:17 error config.syntax: not YAML: incomplete UTF-8 octet sequence\n")
 
-    complains_bytes(
-        text, sizeof(text) - 1,
-        "p.yaml:1:1 error config.syntax: not YAML: control characters are not allowed\n");
-}
-END_TEST
+COMPLAINS(control_character_is_refused,
+          "sandbox:\n"
+          "  reads: \033[31m\n",
+          "p.yaml:1:1 error config.syntax: not YAML: control characters are not allowed\n")
 
-START_TEST(byte_that_is_not_utf8_is_refused)
-{
-    static const char text[] = "sandbox:\n"
-                               "  deny: [\"\377\"]\n";
-
-    complains_bytes(text, sizeof(text) - 1,
-                    "p.yaml:1:1 error config.syntax: not YAML: invalid leading UTF-8 octet\n");
-}
-END_TEST
-
-START_TEST(truncated_utf8_is_refused)
-{
-    static const char text[] = "sandbox: {deny: [a\303";
-
-    complains_bytes(text, sizeof(text) - 1,
-                    "p.yaml:1:17 error config.syntax: not YAML: incomplete UTF-8 octet sequence\n");
-}
-END_TEST
-
-START_TEST(control_character_is_refused)
-{
-    static const char text[] = "sandbox:\n"
-                               "  reads: \033[31m\n";
-
-    complains_bytes(
-        text, sizeof(text) - 1,
-        "p.yaml:1:1 error config.syntax: not YAML: control characters are not allowed\n");
-}
-END_TEST
-
-START_TEST(byte_order_mark_is_skipped)
-{
-    static const char text[] = "\357\273\277sandbx: {}\n";
-
-    complains_bytes(text, sizeof(text) - 1,
-                    "p.yaml:1:1 error config.unknown_key: unknown key sandbx\n"
-                    "  did you mean 'sandbox'?\n");
-}
-END_TEST
+COMPLAINS(byte_order_mark_is_skipped, "\357\273\277sandbx: {}\n",
+          "p.yaml:1:1 error config.unknown_key: unknown key sandbx\n"
+          "  did you mean 'sandbox'?\n")
 
 START_TEST(nesting_at_the_limit_is_read_and_one_more_is_refused)
 {
@@ -325,175 +206,100 @@ START_TEST(complaints_end_after_a_hundred)
 }
 END_TEST
 
-START_TEST(empty_file_is_an_empty_policy)
-{
-    becomes("", "", "");
-}
-END_TEST
+BECOMES(empty_file_is_an_empty_policy, "", "", "")
 
-START_TEST(comment_alone_is_an_empty_policy)
-{
-    becomes("# nothing\n", "", "");
-}
-END_TEST
+BECOMES(comment_alone_is_an_empty_policy, "# nothing\n", "", "")
 
-START_TEST(null_is_an_empty_policy)
-{
-    becomes("~\n", "", "");
-}
-END_TEST
+BECOMES(null_is_an_empty_policy, "~\n", "", "")
 
-START_TEST(list_is_no_policy)
-{
-    complains("[sandbox]\n", "p.yaml:1:1 error config.bad_type: a policy: expected a map with the "
-                             "key 'sandbox', found a list\n");
-}
-END_TEST
+COMPLAINS(list_is_no_policy, "[sandbox]\n",
+          "p.yaml:1:1 error config.bad_type: a policy: expected a map with the key 'sandbox', "
+          "found a list\n")
 
-START_TEST(word_is_no_policy)
-{
-    complains("sandbox\n", "p.yaml:1:1 error config.bad_type: a policy: expected a map with the "
-                           "key 'sandbox', found a string\n");
-}
-END_TEST
+COMPLAINS(word_is_no_policy, "sandbox\n",
+          "p.yaml:1:1 error config.bad_type: a policy: expected a map with the key 'sandbox', "
+          "found a string\n")
 
-START_TEST(yes_is_not_true)
-{
-    complains("sandbox: {require_os_sandbox: yes}\n",
-              "p.yaml:1:31 error config.bad_value: sandbox.require_os_sandbox: 'yes' is not true "
-              "or false\n");
-}
-END_TEST
+COMPLAINS(
+    yes_is_not_true, "sandbox: {require_os_sandbox: yes}\n",
+    "p.yaml:1:31 error config.bad_value: sandbox.require_os_sandbox: 'yes' is not true or false\n")
 
-START_TEST(no_is_not_false)
-{
-    complains(
+COMPLAINS(no_is_not_false,
+          "sandbox:\n"
+          "  process:\n"
+          "    debug: no\n",
+          "p.yaml:3:12 error config.bad_value: sandbox.process.debug: 'no' is not true or false\n")
+
+COMPLAINS(
+    on_and_off_are_words,
+    "sandbox:\n"
+    "  process: {debug: on, map_root: off}\n",
+    "p.yaml:2:20 error config.bad_value: sandbox.process.debug: 'on' is not true or false\n"
+    "p.yaml:2:34 error config.bad_value: sandbox.process.map_root: 'off' is not true or false\n")
+
+COMPLAINS(
+    capital_true_is_not_true, "sandbox: {require_os_sandbox: True}\n",
+    "p.yaml:1:31 error config.bad_value: sandbox.require_os_sandbox: 'True' is not true or false\n")
+
+BECOMES(quoted_true_sets_a_setting, "sandbox: {require_os_sandbox: \"true\"}\n",
+        "sandbox.require_os_sandbox = true\n", "")
+
+COMPLAINS(quoted_false_is_no_shorthand_for_the_network, "sandbox: {network: \"false\"}\n",
+          "p.yaml:1:20 error config.bad_type: sandbox.network: expected true, false or a map, "
+          "found a string\n")
+
+COMPLAINS(hexadecimal_is_no_number, "sandbox: {limits: {pids: 0x10}}\n",
+          "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '0x10' is not a whole number, "
+          "1 or more\n")
+
+COMPLAINS(octal_is_no_number, "sandbox: {limits: {pids: 0o10}}\n",
+          "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '0o10' is not a whole number, "
+          "1 or more\n")
+
+COMPLAINS(negative_number_is_refused, "sandbox: {limits: {pids: -1}}\n",
+          "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '-1' is not a whole number, 1 "
+          "or more\n")
+
+COMPLAINS(exponent_is_refused, "sandbox: {limits: {pids: 1e3}}\n",
+          "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '1e3' is not a whole number, 1 "
+          "or more\n")
+
+BECOMES(block_scalar_is_text,
         "sandbox:\n"
         "  process:\n"
-        "    debug: no\n",
-        "p.yaml:3:12 error config.bad_value: sandbox.process.debug: 'no' is not true or false\n");
-}
-END_TEST
+        "    env:\n"
+        "      set:\n"
+        "        A: |\n"
+        "          one\n"
+        "          two\n",
+        "sandbox.process.env.set A: one\n"
+        "two\n"
+        "\n",
+        "")
 
-START_TEST(on_and_off_are_words)
-{
-    complains(
-        "sandbox:\n"
-        "  process: {debug: on, map_root: off}\n",
-        "p.yaml:2:20 error config.bad_value: sandbox.process.debug: 'on' is not true or false\n"
-        "p.yaml:2:34 error config.bad_value: sandbox.process.map_root: 'off' is not true or "
-        "false\n");
-}
-END_TEST
+BECOMES(folded_scalar_is_text,
+        "tool_rules:\n"
+        "  shell:\n"
+        "    ask:\n"
+        "      - >-\n"
+        "        git\n"
+        "        push\n",
+        "tool_rules.shell ask: git push\n", "")
 
-START_TEST(capital_true_is_not_true)
-{
-    complains("sandbox: {require_os_sandbox: True}\n",
-              "p.yaml:1:31 error config.bad_value: sandbox.require_os_sandbox: 'True' is not true "
-              "or false\n");
-}
-END_TEST
+BECOMES(json_is_yaml, "{\"sandbox\": {\"reads\": \"static\", \"deny\": [\"a\"]}}",
+        "sandbox.reads = static\n"
+        "deny wild /w/**/a\n",
+        "")
 
-START_TEST(quoted_true_sets_a_setting)
-{
-    becomes("sandbox: {require_os_sandbox: \"true\"}\n", "sandbox.require_os_sandbox = true\n", "");
-}
-END_TEST
+COMPLAINS(columns_count_characters_not_bytes, "{\"\303\251\303\251\": 1, x: 2}\n",
+          "p.yaml:1:2 error config.unknown_key: unknown key \303\251\303\251\n"
+          "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n"
+          "p.yaml:1:11 error config.unknown_key: unknown key x\n"
+          "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n")
 
-START_TEST(quoted_false_is_no_shorthand_for_the_network)
-{
-    complains("sandbox: {network: \"false\"}\n",
-              "p.yaml:1:20 error config.bad_type: sandbox.network: expected true, false or a map, "
-              "found a string\n");
-}
-END_TEST
-
-START_TEST(hexadecimal_is_no_number)
-{
-    complains("sandbox: {limits: {pids: 0x10}}\n",
-              "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '0x10' is not a whole "
-              "number, 1 or more\n");
-}
-END_TEST
-
-START_TEST(octal_is_no_number)
-{
-    complains("sandbox: {limits: {pids: 0o10}}\n",
-              "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '0o10' is not a whole "
-              "number, 1 or more\n");
-}
-END_TEST
-
-START_TEST(negative_number_is_refused)
-{
-    complains("sandbox: {limits: {pids: -1}}\n",
-              "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '-1' is not a whole "
-              "number, 1 or more\n");
-}
-END_TEST
-
-START_TEST(exponent_is_refused)
-{
-    complains("sandbox: {limits: {pids: 1e3}}\n",
-              "p.yaml:1:26 error config.bad_value: sandbox.limits.pids: '1e3' is not a whole "
-              "number, 1 or more\n");
-}
-END_TEST
-
-START_TEST(block_scalar_is_text)
-{
-    becomes("sandbox:\n"
-            "  process:\n"
-            "    env:\n"
-            "      set:\n"
-            "        A: |\n"
-            "          one\n"
-            "          two\n",
-            "sandbox.process.env.set A: one\n"
-            "two\n"
-            "\n",
-            "");
-}
-END_TEST
-
-START_TEST(folded_scalar_is_text)
-{
-    becomes("tool_rules:\n"
-            "  shell:\n"
-            "    ask:\n"
-            "      - >-\n"
-            "        git\n"
-            "        push\n",
-            "tool_rules.shell ask: git push\n", "");
-}
-END_TEST
-
-START_TEST(json_is_yaml)
-{
-    becomes("{\"sandbox\": {\"reads\": \"static\", \"deny\": [\"a\"]}}",
-            "sandbox.reads = static\n"
-            "deny wild /w/**/a\n",
-            "");
-}
-END_TEST
-
-START_TEST(columns_count_characters_not_bytes)
-{
-    complains("{\"\303\251\303\251\": 1, x: 2}\n",
-              "p.yaml:1:2 error config.unknown_key: unknown key \303\251\303\251\n"
-              "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n"
-              "p.yaml:1:11 error config.unknown_key: unknown key x\n"
-              "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n");
-}
-END_TEST
-
-START_TEST(complaint_shows_control_characters_escaped)
-{
-    complains("\"a\\e[31m\\u202e\": 1\n",
-              "p.yaml:1:1 error config.unknown_key: unknown key a\\x1b[31m\\u{202e}\n"
-              "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n");
-}
-END_TEST
+COMPLAINS(complaint_shows_control_characters_escaped, "\"a\\e[31m\\u202e\": 1\n",
+          "p.yaml:1:1 error config.unknown_key: unknown key a\\x1b[31m\\u{202e}\n"
+          "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n")
 
 /* Adds the cases of one group. */
 static void add_group(Suite *suite, const char *name, const TTest *const *cases, size_t count)
