@@ -220,6 +220,9 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         return 0;
     if (spot->view == VIEW_PRIVATE)
         return native ? wall : 0;
+    /* A policy file that a private tree covers is not there to be changed. */
+    if (spot->view == VIEW_SEALED && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
+        return native ? wall : 0;
     if (spot->view == VIEW_SEALED)
         return !native ? 0 : in_own_proc(spot->rule->path, around) ? wall : supervisor;
     if (spot->view == VIEW_HIDDEN && !is_visible(around))

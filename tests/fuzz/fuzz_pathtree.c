@@ -39,8 +39,8 @@ static bool part_matches(const struct path_rule *rule, const char *pattern, size
     return glob_match(pattern, pattern_length, name, name_length);
 }
 
-/* Whether the pattern from p matches exactly the first count parts of the path from n: every
- * pattern position against every path position, once each. */
+/* Whether the pattern matches exactly the first count parts of the path: every position of one
+ * against every position of the other. */
 static bool slow_match(const struct path_rule *rule, const struct parts *pattern,
                        const struct parts *path, size_t count)
 {

@@ -89,11 +89,10 @@ BECOMES(allow_write_grants_reading_and_writing,
         "path rw /abs\n"
         "path rw /abs2\n"
         "path rw /home/u/x\n"
+        "path rw /w/rel\n"
         "path rw /w/here\n"
         "path rw /w\n",
-        "settings.json:1:69 warning config.pattern_grant: sandbox.filesystem.allowWrite: 'rel' "
-        "grants nothing: only whole directories and files can be granted\n"
-        "  name the directory instead of a pattern\n")
+        "")
 
 BECOMES(allow_write_drops_a_final_double_star,
         "{\"sandbox\": {\"filesystem\": {\"allowWrite\": [\"/a/**\", \"/b/\"]}}}",
@@ -161,12 +160,11 @@ BECOMES(filesystem_disabled_opens_nothing, "{\"sandbox\": {\"filesystem\": {\"di
         "settings.json:1:29 warning config.unsupported: sandbox.filesystem.disabled has no "
         "counterpart in bawn: what it would allow stays refused\n")
 
-BECOMES(
-    managed_reads_only_has_no_counterpart,
-    "{\"sandbox\": {\"filesystem\": {\"allowManagedReadPathsOnly\": true}}}",
-    "sandbox.reads = static\n",
-    "settings.json:1:29 warning config.unsupported: sandbox.filesystem.allowManagedReadPathsOnly "
-    "has no counterpart in bawn: what it would allow stays refused\n")
+BECOMES(managed_reads_only_has_no_counterpart,
+        "{\"sandbox\": {\"filesystem\": {\"allowManagedReadPathsOnly\": true}}}",
+        "sandbox.reads = static\n",
+        "settings.json:1:29 warning config.unheld: sandbox.filesystem.allowManagedReadPathsOnly "
+        "has no counterpart in bawn: what it would forbid is not forbidden by it\n")
 
 BECOMES(git_config_is_not_opened, "{\"sandbox\": {\"filesystem\": {\"allowGitConfig\": true}}}",
         "sandbox.reads = static\n",
@@ -215,6 +213,15 @@ BECOMES(strict_allowlist_before_the_list_holds_too,
         "[\"a.example\"]}}}",
         "sandbox.reads = static\n"
         "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = deny\n"
+        "allow host a.example\n",
+        "")
+
+BECOMES(star_denied_before_an_allowed_domain_holds_too,
+        "{\"sandbox\": {\"network\": {\"deniedDomains\": [\"*\"], \"allowedDomains\": "
+        "[\"a.example\"]}}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = none\n"
         "sandbox.network.unlisted = ask\n"
         "allow host a.example\n",
         "")
@@ -255,8 +262,8 @@ BECOMES(what_bawn_cannot_do_on_the_network_is_said,
         "counterpart in bawn: what it would allow stays refused\n"
         "settings.json:1:62 warning config.unsupported: sandbox.network.tlsTerminate has no "
         "counterpart in bawn: what it would allow stays refused\n"
-        "settings.json:1:82 warning config.unsupported: sandbox.network.allowManagedDomainsOnly "
-        "has no counterpart in bawn: what it would allow stays refused\n")
+        "settings.json:1:82 warning config.unheld: sandbox.network.allowManagedDomainsOnly has no "
+        "counterpart in bawn: what it would forbid is not forbidden by it\n")
 
 BECOMES(mach_lookup_is_noted, "{\"sandbox\": {\"network\": {\"allowMachLookup\": [\"x\"]}}}",
         "sandbox.reads = static\n",
@@ -356,12 +363,11 @@ BECOMES(allow_of_each_kind,
         "sandbox.network.mode = proxy\n"
         "sandbox.network.unlisted = ask\n"
         "path ro /home/u/docs\n"
+        "path rw /w/src\n"
         "allow host e.example\n"
         "tool_rules.shell allow: npm test\n"
         "tool_rules.shell allow\n",
-        "settings.json:1:65 warning config.pattern_grant: permissions.allow: 'src' grants nothing: "
-        "only whole directories and files can be granted\n"
-        "  name the directory instead of a pattern\n")
+        "")
 
 BECOMES(
     read_permission_paths,
@@ -396,12 +402,19 @@ BECOMES(granted_permission_paths,
         "path ro /abs/y\n",
         "")
 
+BECOMES(grant_of_a_bare_name_is_anchored,
+        "{\"permissions\": {\"allow\": [\"Edit(src)\", \"Read(docs/)\", \"Edit(.)\"]}}",
+        "path rw /w/src\n"
+        "path ro /w/docs\n"
+        "path rw /w\n",
+        "")
+
 BECOMES(grant_by_pattern_grants_nothing,
-        "{\"permissions\": {\"allow\": [\"Edit(**/*.c)\", \"Read(bare)\"]}}", "",
+        "{\"permissions\": {\"allow\": [\"Edit(**/*.c)\", \"Read(*.md)\"]}}", "",
         "settings.json:1:28 warning config.pattern_grant: permissions.allow: '**/*.c' grants "
         "nothing: only whole directories and files can be granted\n"
         "  name the directory instead of a pattern\n"
-        "settings.json:1:44 warning config.pattern_grant: permissions.allow: 'bare' grants "
+        "settings.json:1:44 warning config.pattern_grant: permissions.allow: '*.md' grants "
         "nothing: only whole directories and files can be granted\n"
         "  name the directory instead of a pattern\n")
 
@@ -459,9 +472,8 @@ BECOMES(modes_of_the_agent_are_noted,
 
 BECOMES(reads_outside_have_no_counterpart,
         "{\"permissions\": {\"blockReadsOutsideWorkingDirectories\": true}}", "",
-        "settings.json:1:18 warning config.unsupported: "
-        "permissions.blockReadsOutsideWorkingDirectories has no counterpart in bawn: what it would "
-        "allow stays refused\n")
+        "settings.json:1:18 warning config.unheld: permissions.blockReadsOutsideWorkingDirectories "
+        "has no counterpart in bawn: what it would forbid is not forbidden by it\n")
 
 COMPLAINS(unknown_key_of_the_sandbox, "{\"sandbox\": {\"enbled\": true}}",
           "settings.json:1:14 error config.unknown_key: unknown key sandbox.enbled\n"
@@ -489,18 +501,25 @@ COMPLAINS(unknown_key_far_from_all, "{\"sandbox\": {\"credentials\": {\"zzzzzzzz
           "settings.json:1:30 error config.unknown_key: unknown key sandbox.credentials.zzzzzzzz\n"
           "  the keys here are: files, envVars, allowPlaintextInject, awsPairs, sigv4\n")
 
-COMPLAINS(
-    name_of_an_object_is_no_key, "{\"sandbox\": {\"__proto__\": 1, \"toString\": 2}}",
-    "settings.json:1:14 error config.unknown_key: unknown key sandbox.__proto__\n"
-    "  the keys here are: network, filesystem, credentials, ignoreViolations, "
-    "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
-    "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, autoAllowBashIfSandboxed, "
-    "allowUnsandboxedCommands, excludedCommands, network, filesystem\n"
-    "settings.json:1:30 error config.unknown_key: unknown key sandbox.toString\n"
-    "  the keys here are: network, filesystem, credentials, ignoreViolations, "
-    "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
-    "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, autoAllowBashIfSandboxed, "
-    "allowUnsandboxedCommands, excludedCommands, network, filesystem\n")
+COMPLAINS(key_with_a_dot_is_no_key_further_down,
+          "{\"sandbox\": {\"filesystem.allowWrite\": [\"/x\"]}}",
+          "settings.json:1:14 error config.unknown_key: unknown key sandbox.filesystem.allowWrite\n"
+          "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+          "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+          "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, "
+          "autoAllowBashIfSandboxed, allowUnsandboxedCommands, excludedCommands\n")
+
+COMPLAINS(name_of_an_object_is_no_key, "{\"sandbox\": {\"__proto__\": 1, \"toString\": 2}}",
+          "settings.json:1:14 error config.unknown_key: unknown key sandbox.__proto__\n"
+          "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+          "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+          "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, "
+          "autoAllowBashIfSandboxed, allowUnsandboxedCommands, excludedCommands\n"
+          "settings.json:1:30 error config.unknown_key: unknown key sandbox.toString\n"
+          "  the keys here are: network, filesystem, credentials, ignoreViolations, "
+          "enableWeakerNestedSandbox, enableWeakerNetworkIsolation, allowAppleEvents, ripgrep, "
+          "bwrapPath, socatPath, enabled, enabledPlatforms, failIfUnavailable, "
+          "autoAllowBashIfSandboxed, allowUnsandboxedCommands, excludedCommands\n")
 
 COMPLAINS(settings_are_an_object, "[]",
           "settings.json:1:1 error config.bad_type: settings: expected an object, found a list\n")
@@ -580,8 +599,8 @@ COMPLAINS(
 COMPLAINS(
     permission_with_a_bad_host,
     "{\"permissions\": {\"allow\": [\"WebFetch(domain:https://x)\", \"WebFetch(domain:)\"]}}",
-    "settings.json:1:28 error config.bad_host: sandbox.network.allow: 'https://x': a port is a "
-    "number from 1 to 65535\n"
+    "settings.json:1:28 error config.bad_host: sandbox.network.allow: 'https://x': a host has no "
+    "scheme and no path\n"
     "settings.json:1:58 error config.bad_host: sandbox.network.allow: '': there is no host in it\n")
 
 COMPLAINS(permission_with_a_bad_pattern, "{\"permissions\": {\"deny\": [\"Read(a[b)\"]}}",
@@ -595,8 +614,7 @@ COMPLAINS(entry_needs_a_path,
 COMPLAINS(
     literal_is_true_or_false,
     "{\"sandbox\": {\"filesystem\": {\"denyRead\": [{\"path\": \"/x*\", \"literal\": \"true\"}]}}}",
-    "settings.json:1:58 error config.unknown_key: unknown key literal\n"
-    "  did you mean 'literal'?\n")
+    "settings.json:1:69 error config.bad_type: literal: expected true or false, found a string\n")
 
 COMPLAINS(places_are_found_on_any_line,
           "{\n"
@@ -713,6 +731,7 @@ static void add_network(Suite *suite)
         star_denied_becomes_no_network,
         strict_allowlist_denies_the_unlisted,
         strict_allowlist_before_the_list_holds_too,
+        star_denied_before_an_allowed_domain_holds_too,
         unix_sockets_are_allowed_by_path,
         all_unix_sockets_are_not_allowed,
         local_binding_is_a_setting,
@@ -749,6 +768,7 @@ static void add_permissions(Suite *suite)
         read_permission_paths,
         edit_permission_paths,
         granted_permission_paths,
+        grant_of_a_bare_name_is_anchored,
         grant_by_pattern_grants_nothing,
         both_forms_of_a_command_prefix_are_the_same,
         every_tool_that_edits_is_write,
@@ -772,6 +792,7 @@ static void add_complaints(Suite *suite)
         unknown_key_of_the_permissions,
         unknown_key_of_an_entry,
         unknown_key_far_from_all,
+        key_with_a_dot_is_no_key_further_down,
         name_of_an_object_is_no_key,
         settings_are_an_object,
         sandbox_is_an_object,

@@ -128,19 +128,17 @@ COMPLAINS(unknown_key_with_nothing_is_unknown_all_the_same,
           "p.yaml:2:3 error config.unknown_key: unknown key sandbox.denny\n"
           "  did you mean 'deny'?\n")
 
-COMPLAINS(
-    key_with_a_dot_is_no_key_further_down,
-    "sandbox.reads: static\n"
-    "sandbox: {network.mode: host}\n",
-    "p.yaml:1:1 error config.unknown_key: unknown key sandbox.reads\n"
-    "  the keys here are: paths, deny, ask, protect, confirm, network, reads, require_os_sandbox, "
-    "limits, process, devices, reopen\n"
-    "p.yaml:2:11 error config.unknown_key: unknown key sandbox.network.mode\n"
-    "  the keys here are: allow, ask, deny, mode, unlisted, allow_local_binding, http_proxy_port, "
-    "socks_proxy_port, authz_port, hosts, unix_sockets, publish, host_ports\n")
+COMPLAINS(key_with_a_dot_is_no_key_further_down,
+          "sandbox.reads: static\n"
+          "sandbox: {network.mode: host}\n",
+          "p.yaml:1:1 error config.unknown_key: unknown key sandbox.reads\n"
+          "  write a key below another as a map: sandbox: {reads: ...}\n"
+          "p.yaml:2:11 error config.unknown_key: unknown key sandbox.network.mode\n"
+          "  write a key below another as a map: sandbox: {reads: ...}\n")
 
 COMPLAINS(key_of_the_manual_is_no_key, "\"tool_rules.*\": {shell: \"rm *\"}\n",
-          "p.yaml:1:1 error config.unknown_key: unknown key tool_rules.*\n")
+          "p.yaml:1:1 error config.unknown_key: unknown key tool_rules.*\n"
+          "  write a key below another as a map: sandbox: {reads: ...}\n")
 
 COMPLAINS(names_of_objects_are_unknown_keys,
           "toString: 1\n"
@@ -199,7 +197,8 @@ COMPLAINS(
     "p.yaml:1:41 error config.bad_type: sandbox.paths.work.mode: expected a string, found a map\n")
 
 COMPLAINS(suffixes_is_a_list, "sandbox: {paths: {work: {root: a, mode: rw, suffixes: .md}}}\n",
-          "p.yaml:1:55 error config.bad_type: suffixes: expected a list, found a string\n")
+          "p.yaml:1:55 error config.bad_type: sandbox.paths.work.suffixes: expected a list, found "
+          "a string\n")
 
 COMPLAINS(deny_is_a_list, "sandbox: {deny: \"*.key\"}\n",
           "p.yaml:1:17 error config.bad_type: sandbox.deny: expected a list, found a string\n")
@@ -229,7 +228,8 @@ COMPLAINS(
     "p.yaml:1:28 error config.bad_type: sandbox.network.hosts: expected a map, found a list\n")
 
 COMPLAINS(a_pinned_address_is_a_string, "sandbox: {network: {hosts: {a.example: [10.0.0.1]}}}\n",
-          "p.yaml:1:40 error config.bad_type: a.example: expected a string, found a list\n")
+          "p.yaml:1:40 error config.bad_type: sandbox.network.hosts.a.example: expected a string, "
+          "found a list\n")
 
 COMPLAINS(limits_is_a_map, "sandbox: {limits: [strict]}\n",
           "p.yaml:1:19 error config.bad_type: sandbox.limits: expected a map, found a list\n")
@@ -255,8 +255,8 @@ COMPLAINS(tool_rules_is_a_map, "tool_rules: [shell]\n",
           "p.yaml:1:13 error config.bad_type: tool_rules: expected a map of tools, found a list\n")
 
 COMPLAINS(one_tool_is_a_map, "tool_rules: {shell: ask}\n",
-          "p.yaml:1:21 error config.bad_type: shell: expected a map such as {approval_required: "
-          "true}, found a string\n")
+          "p.yaml:1:21 error config.bad_type: tool_rules.shell: expected a map such as "
+          "{approval_required: true}, found a string\n")
 
 COMPLAINS(approval_required_is_true_or_false,
           "tool_rules: {shell: {approval_required: \"true\"}}\n",
@@ -305,11 +305,19 @@ START_TEST(option_with_an_unknown_key_names_the_nearest_one)
 }
 END_TEST
 
-START_TEST(option_with_the_key_of_a_map_is_refused)
+START_TEST(option_with_the_key_of_a_map_needs_a_name)
 {
     sets("sandbox.process.env.set", "A=b", "",
-         "--set:0:0 error config.unknown_key: unknown key sandbox.process.env.set\n"
-         "  did you mean 'sandbox.process.env.set'?\n");
+         "--set:0:0 error config.missing_key: sandbox.process.env.set is a map: it needs a name\n"
+         "  write sandbox.process.env.set.NAME=VALUE\n");
+}
+END_TEST
+
+START_TEST(option_sets_an_entry_of_a_map)
+{
+    sets("sandbox.process.env.set.A", "b", "sandbox.process.env.set A: b\n", "");
+    sets("sandbox.network.hosts.a.example", "10.0.0.1",
+         "sandbox.network.hosts a.example: 10.0.0.1\n", "");
 }
 END_TEST
 
@@ -389,16 +397,16 @@ END_TEST
 START_TEST(older_form_needs_a_mode)
 {
     old_becomes("sandboxes: {a: {path: x}}\n", "",
-                "old.yaml:1:13 error config.missing_key: sandbox.paths.a: there is no 'mode'\n"
-                "  write a: {root: PATH, mode: ro}\n");
+                "old.yaml:1:13 error config.missing_key: sandboxes.a: there is no 'mode'\n"
+                "  write a: {path: PATH, mode: ro}\n");
 }
 END_TEST
 
 START_TEST(older_form_needs_a_path)
 {
     old_becomes("sandboxes: {a: {mode: rw}}\n", "",
-                "old.yaml:1:13 error config.missing_key: sandbox.paths.a: there is no 'root'\n"
-                "  write a: {root: PATH, mode: ro}\n");
+                "old.yaml:1:13 error config.missing_key: sandboxes.a: there is no 'path'\n"
+                "  write a: {path: PATH, mode: ro}\n");
 }
 END_TEST
 
@@ -421,8 +429,8 @@ END_TEST
 START_TEST(older_form_takes_maps)
 {
     old_becomes("sandboxes: {a: /x}\n", "",
-                "old.yaml:1:16 error config.bad_type: a: expected a map such as {path: ., mode: "
-                "rw}, found a string\n");
+                "old.yaml:1:16 error config.bad_type: sandboxes.a: expected a map such as {path: "
+                "., mode: rw}, found a string\n");
 }
 END_TEST
 
@@ -435,7 +443,7 @@ END_TEST
 START_TEST(older_form_complains_of_modes)
 {
     old_becomes("sandboxes: {a: {path: x, mode: wr}}\n", "",
-                "old.yaml:1:32 error config.bad_value: sandbox.paths.a.mode: 'wr' is not ro, rw, "
+                "old.yaml:1:32 error config.bad_value: sandboxes.a.mode: 'wr' is not ro, rw, "
                 "overlay, private, ask or deny\n");
 }
 END_TEST
@@ -517,7 +525,8 @@ static void add_command_line(Suite *suite)
         option_adds_to_a_list,
         option_knows_the_short_forms,
         option_with_an_unknown_key_names_the_nearest_one,
-        option_with_the_key_of_a_map_is_refused,
+        option_with_the_key_of_a_map_needs_a_name,
+        option_sets_an_entry_of_a_map,
         option_with_a_bad_value_says_what_would_be_good,
     };
 

@@ -92,6 +92,21 @@ BECOMES(strict_allowlist_denies_the_unlisted, "{\"network\": {\"strictAllowlist\
         "sandbox.network.unlisted = deny\n",
         "")
 
+BECOMES(strict_allowlist_is_stricter_than_all_domains,
+        "{\"network\": {\"strictAllowlist\": true, \"allowAllDomains\": true}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.unlisted = deny\n",
+        "srt.json:1:58 warning config.any_host: '*' becomes asking about each host: bawn does not "
+        "allow every host at once\n")
+
+BECOMES(key_order_opens_nothing,
+        "{\"network\": {\"deniedDomains\": [\"*\"], \"allowedDomains\": [\"a.example\"]}}",
+        "sandbox.reads = static\n"
+        "sandbox.network.mode = none\n"
+        "allow host a.example\n",
+        "")
+
 BECOMES(network_switches,
         "{\"network\": {\"allowUnixSockets\": [\"/run/a.sock\"], \"allowAllUnixSockets\": false, "
         "\"allowLocalBinding\": true, \"httpProxyPort\": 3128, \"socksProxyPort\": 1080}}",
@@ -113,12 +128,12 @@ BECOMES(network_keys_without_counterpart_are_said,
         "what it would allow stays refused\n"
         "srt.json:1:50 warning config.unsupported: network.tlsTerminate has no counterpart in "
         "bawn: what it would allow stays refused\n"
-        "srt.json:1:70 warning config.unsupported: network.deniedResolvedAddresses has no "
-        "counterpart in bawn: what it would allow stays refused\n"
-        "srt.json:1:101 warning config.unsupported: network.stripResponseHeaders has no "
-        "counterpart in bawn: what it would allow stays refused\n"
-        "srt.json:1:129 warning config.unsupported: network.refuseOpaqueTunnels has no counterpart "
-        "in bawn: what it would allow stays refused\n")
+        "srt.json:1:70 warning config.unheld: network.deniedResolvedAddresses has no counterpart "
+        "in bawn: what it would forbid is not forbidden by it\n"
+        "srt.json:1:101 warning config.unheld: network.stripResponseHeaders has no counterpart in "
+        "bawn: what it would forbid is not forbidden by it\n"
+        "srt.json:1:129 warning config.unheld: network.refuseOpaqueTunnels has no counterpart in "
+        "bawn: what it would forbid is not forbidden by it\n")
 
 BECOMES(network_keys_without_meaning_are_noted,
         "{\"network\": {\"deniedDomainReasons\": {}, \"allowMachLookup\": [], "
@@ -130,8 +145,8 @@ BECOMES(network_keys_without_meaning_are_noted,
         "is left out\n"
         "srt.json:1:64 note config.meaningless: network.allowPlaintextHeaderSet means nothing to "
         "bawn and is left out\n"
-        "srt.json:1:97 note config.meaningless: network.requireHostMatch means nothing to bawn and "
-        "is left out\n")
+        "srt.json:1:97 warning config.unheld: network.requireHostMatch has no counterpart in bawn: "
+        "what it would forbid is not forbidden by it\n")
 
 BECOMES(deny_read_denies_both, "{\"filesystem\": {\"denyRead\": [\"~/.ssh\", \"*.key\"]}}",
         "sandbox.reads = static\n"
@@ -257,8 +272,8 @@ COMPLAINS(
 COMPLAINS(
     bad_host_is_refused,
     "{\"network\": {\"allowedDomains\": [\"https://x.example\", \"a b\", \"\"]}}",
-    "srt.json:1:33 error config.bad_host: sandbox.network.allow: 'https://x.example': a port is a "
-    "number from 1 to 65535\n"
+    "srt.json:1:33 error config.bad_host: sandbox.network.allow: 'https://x.example': a host has "
+    "no scheme and no path\n"
     "srt.json:1:54 error config.bad_host: sandbox.network.allow: 'a b': a host name has letters, "
     "digits, - and . only (no scheme, no path)\n"
     "srt.json:1:61 error config.bad_host: sandbox.network.allow: '': there is no host in it\n")
@@ -368,6 +383,8 @@ static void add_keys(Suite *suite)
         star_denied_becomes_no_network,
         all_domains_become_asking,
         strict_allowlist_denies_the_unlisted,
+        strict_allowlist_is_stricter_than_all_domains,
+        key_order_opens_nothing,
         network_switches,
         network_keys_without_counterpart_are_said,
         network_keys_without_meaning_are_noted,

@@ -86,9 +86,12 @@ COMPLAINS(max_file_bytes_takes_a_size,
 
 COMPLAINS(suffix_starts_with_a_dot,
           "sandbox: {paths: {work: {root: ., mode: ro, suffixes: [md, ., .a/b]}}}\n",
-          "p.yaml:1:56 error config.bad_value: suffixes: 'md' is not a suffix such as .md\n"
-          "p.yaml:1:60 error config.bad_value: suffixes: '.' is not a suffix such as .md\n"
-          "p.yaml:1:63 error config.bad_value: suffixes: '.a/b' is not a suffix such as .md\n")
+          "p.yaml:1:56 error config.bad_value: sandbox.paths.work.suffixes: 'md' is not a suffix "
+          "such as .md\n"
+          "p.yaml:1:60 error config.bad_value: sandbox.paths.work.suffixes: '.' is not a suffix "
+          "such as .md\n"
+          "p.yaml:1:63 error config.bad_value: sandbox.paths.work.suffixes: '.a/b' is not a suffix "
+          "such as .md\n")
 
 COMPLAINS(path_without_root_is_refused, "sandbox: {paths: {work: {mode: rw}}}\n",
           "p.yaml:1:19 error config.missing_key: sandbox.paths.work: there is no 'root'\n"
@@ -143,8 +146,8 @@ COMPLAINS(proc_of_the_host_cannot_be_granted, "sandbox: {paths: {p: {root: /proc
           "  the sandbox has a /proc of its own; take the rule out\n")
 
 COMPLAINS(host_with_a_scheme_is_refused, "sandbox: {network: {allow: [\"https://a.example\"]}}\n",
-          "p.yaml:1:29 error config.bad_host: sandbox.network.allow: 'https://a.example': a port "
-          "is a number from 1 to 65535\n")
+          "p.yaml:1:29 error config.bad_host: sandbox.network.allow: 'https://a.example': a host "
+          "has no scheme and no path\n")
 
 COMPLAINS(every_host_cannot_be_allowed, "sandbox: {network: {allow: [\"*\"]}}\n",
           "p.yaml:1:29 error config.bad_host: sandbox.network.allow: '*': a * can only stand for "
@@ -193,6 +196,8 @@ COMPLAINS(
     "environment variable\n"
     "p.yaml:1:39 error config.bad_value: sandbox.process.env.pass: '1A': not the name of an "
     "environment variable\n"
+    "p.yaml:1:43 error config.bad_value: sandbox.process.env.pass: '*': passing every variable "
+    "would pass on your secrets: name those that are needed\n"
     "p.yaml:1:48 error config.bad_value: sandbox.process.env.pass: 'A*B': not the name of an "
     "environment variable\n"
     "p.yaml:1:61 error config.bad_value: sandbox.process.env.deny: 'A B': not the name of an "

@@ -379,7 +379,7 @@ int main(void)
 {
     Suite *suite = suite_create("vectors");
     TCase *all = tcase_create("vectors");
-    struct dirent **entries = NULL;
+    static struct dirent **entries; /* the cases point to the names in it */
     int count = scandir("tests/vectors", &entries, NULL, alphasort);
     size_t rows = 0;
 
@@ -395,6 +395,7 @@ int main(void)
         if (file_read(AT_FDCWD, path, 1 << 20, &text, &length, &err) < 0)
             return EXIT_FAILURE;
         rows += read_cases(entries[i]->d_name, keep_lines(text));
+        free(text);
     }
     (void)printf("%zu cases, %zu rows\n", cases.count, rows);
     if (rows < 300) {

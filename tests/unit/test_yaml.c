@@ -136,20 +136,20 @@ COMPLAINS(escaped_nul_is_refused, "sandbox: {deny: [\"a\\0b\"]}\n",
 COMPLAINS(nul_byte_is_refused,
           "sandbox:\n"
           "  reads: str\000ict\n",
-          "p.yaml:1:1 error config.syntax: not YAML: control characters are not allowed\n")
+          "p.yaml:2:13 error config.syntax: not YAML: control characters are not allowed\n")
 
 COMPLAINS(byte_that_is_not_utf8_is_refused,
           "sandbox:\n"
           "  deny: [\"\377\"]\n",
-          "p.yaml:1:1 error config.syntax: not YAML: invalid leading UTF-8 octet\n")
+          "p.yaml:2:11 error config.syntax: not YAML: invalid leading UTF-8 octet\n")
 
 COMPLAINS(truncated_utf8_is_refused, "sandbox: {deny: [a\303",
-          "p.yaml:1:17 error config.syntax: not YAML: incomplete UTF-8 octet sequence\n")
+          "p.yaml:1:19 error config.syntax: not YAML: incomplete UTF-8 octet sequence\n")
 
 COMPLAINS(control_character_is_refused,
           "sandbox:\n"
           "  reads: \033[31m\n",
-          "p.yaml:1:1 error config.syntax: not YAML: control characters are not allowed\n")
+          "p.yaml:2:10 error config.syntax: not YAML: control characters are not allowed\n")
 
 COMPLAINS(byte_order_mark_is_skipped, "\357\273\277sandbx: {}\n",
           "p.yaml:1:1 error config.unknown_key: unknown key sandbx\n"
