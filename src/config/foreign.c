@@ -19,8 +19,14 @@ int foreign_imply(const struct foreign *foreign, enum setting_id id, const char 
                   struct origin origin)
 {
     const struct config_source *source = foreign->source;
+    const struct setting *setting = &source->policy->settings[id];
+    uint64_t number;
 
     if (source->layer->authority == AUTHORITY_PROJECT)
+        return 0;
+    /* What the same file says outright is not loosened, whatever order its keys have. */
+    if (setting->is_set && setting->layer == source->layer && setting_parse(id, value, &number) &&
+        setting_strictness(id, setting->number) >= setting_strictness(id, number))
         return 0;
     return policy_set(source->policy, source->layer, id, value, origin, source->report);
 }
@@ -39,6 +45,15 @@ int foreign_unsupported(const struct foreign *foreign, const struct node *node, 
     return 0;
 }
 
+int foreign_unheld(const struct foreign *foreign, const struct node *node, const char *key)
+{
+    if (node->kind == NODE_BOOL && strcmp(node->text, "false") == 0)
+        return 0;
+    report_add(foreign->source->report, BAWN_WARNING, "config.unheld", node->key_origin,
+               "%s has no counterpart in bawn: what it would forbid is not forbidden by it", key);
+    return 0;
+}
+
 /* An entry of a path list: a string, or {path, literal: true}. */
 static const char *entry_path(const struct foreign *foreign, const struct node *node,
                               const char *key, bool *ret_literal)
@@ -52,6 +67,8 @@ static const char *entry_path(const struct foreign *foreign, const struct node *
     for (const struct node *child = node->first; child; child = child->next) {
         if (strcmp(child->key, "literal") == 0 && child->kind == NODE_BOOL)
             *ret_literal = strcmp(child->text, "true") == 0;
+        else if (strcmp(child->key, "literal") == 0)
+            source_wrong_type(foreign->source, child, "literal", "true or false");
         else if (strcmp(child->key, "path") != 0)
             source_unknown_key(foreign->source, child, child->key, known, 2);
     }
@@ -61,6 +78,15 @@ static const char *entry_path(const struct foreign *foreign, const struct node *
     report_add(foreign->source->report, BAWN_ERROR, "config.missing_key", node->origin,
                "%s: an entry without 'path'", key);
     return NULL;
+}
+
+/* A name without a slash and without wildcards: in a grant it is the one in the base. */
+static bool is_bare_name(const char *text)
+{
+    size_t length = strcspn(text, "/*?[");
+
+    return length > 0 && !strchr("~$!", *text) && strcmp(text, "..") != 0 &&
+           text[length + strspn(text + length, "/")] == '\0';
 }
 
 int foreign_grant(const struct foreign *foreign, const struct node *node, const char *base,
@@ -73,7 +99,11 @@ int foreign_grant(const struct foreign *foreign, const struct node *node, const 
     bool wild;
 
     (void)rule_set_mode(&rule, mode);
-    path = expand_pattern(source->policy, base, one_slash(text), &wild, &wrong);
+    path =
+        is_bare_name(text) ? arena_printf(&source->policy->arena, "./%s", text) : one_slash(text);
+    if (!path)
+        return -ENOMEM;
+    path = expand_pattern(source->policy, base, path, &wild, &wrong);
     if (!path && !wrong)
         return -ENOMEM;
     if (!path) {
@@ -393,7 +423,7 @@ const struct foreign_row foreign_common[] = {
     {"network.deniedDomainReasons", foreign_meaningless},
     {"network.strictAllowlist", load_strict_allowlist},
     {"network.allowAllDomains", load_all_domains},
-    {"network.deniedResolvedAddresses", foreign_unsupported},
+    {"network.deniedResolvedAddresses", foreign_unheld},
     {"network.allowUnixSockets", load_unix_sockets},
     {"network.allowAllUnixSockets", load_wide},
     {"network.allowLocalBinding", load_local_binding},
@@ -404,9 +434,9 @@ const struct foreign_row foreign_common[] = {
     {"network.parentProxy", foreign_unsupported},
     {"network.tlsTerminate", foreign_unsupported},
     {"network.allowPlaintextHeaderSet", foreign_meaningless},
-    {"network.stripResponseHeaders", foreign_unsupported},
-    {"network.refuseOpaqueTunnels", foreign_unsupported},
-    {"network.requireHostMatch", foreign_meaningless},
+    {"network.stripResponseHeaders", foreign_unheld},
+    {"network.refuseOpaqueTunnels", foreign_unheld},
+    {"network.requireHostMatch", foreign_unheld},
     {"filesystem.disabled", load_wide},
     {"filesystem.denyRead", load_deny_read},
     {"filesystem.allowRead", load_allow_read},
@@ -446,6 +476,7 @@ static bool find_siblings(const struct foreign_row *rows, const char *key, const
 
     for (; rows && rows->key; rows++) {
         const char *name;
+        size_t seen = 0;
 
         if (strncmp(rows->key, key, key_length) == 0 && rows->key[key_length] == '.')
             is_section = true;
@@ -453,7 +484,9 @@ static bool find_siblings(const struct foreign_row *rows, const char *key, const
             continue;
         name =
             arena_strndup(arena, rows->key + level_length, strcspn(rows->key + level_length, "."));
-        if (name && (*count == 0 || strcmp(known[*count - 1], name) != 0))
+        while (name && seen < *count && strcmp(known[seen], name) != 0)
+            seen++;
+        if (name && seen == *count)
             known[(*count)++] = name;
     }
     return is_section;
@@ -480,8 +513,9 @@ static int load_level(const struct foreign *foreign, const struct node *map, con
             return -ENOMEM;
         if (!key.text || !shown.text)
             return -ENOMEM;
-        row = find_row(common, key.text);
-        if (!row)
+        /* A dot in a key is part of its name: it must not pass for a key further down. */
+        row = strchr(child->key, '.') ? NULL : find_row(common, key.text);
+        if (!row && !strchr(child->key, '.'))
             row = find_row(own, key.text);
         if (row) {
             r = row->load(foreign, child, shown.text);

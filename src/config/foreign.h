@@ -28,6 +28,8 @@ int foreign_load(const struct foreign *foreign, const struct node *map, const ch
 /* Loaders that several rows use. */
 int foreign_meaningless(const struct foreign *foreign, const struct node *node, const char *key);
 int foreign_unsupported(const struct foreign *foreign, const struct node *node, const char *key);
+/* Something that forbids, and that bawn does not hold. */
+int foreign_unheld(const struct foreign *foreign, const struct node *node, const char *key);
 
 /* A host of an allow (NET_ALLOW), ask or deny list. */
 int foreign_host(const struct foreign *foreign, const struct node *node, unsigned verdict,

@@ -88,6 +88,30 @@ static int load_auto_allow(const struct foreign *foreign, const struct node *nod
                     strcmp(node->text, "true") == 0 ? ACCESS_ALLOW : ACCESS_ASK);
 }
 
+/* Only the managed file may allow hosts: a lock, when that file says so. */
+static int load_managed_domains(const struct foreign *foreign, const struct node *node,
+                                const char *key)
+{
+    if (node->kind != NODE_BOOL || strcmp(node->text, "true") != 0 ||
+        foreign->source->layer->authority != AUTHORITY_ORG)
+        return foreign_unheld(foreign, node, key);
+    return config_set(foreign->source, "lock", "sandbox.network.allow", node->origin);
+}
+
+static int load_block_reads(const struct foreign *foreign, const struct node *node, const char *key)
+{
+    const struct config_source *source = foreign->source;
+
+    if (node->kind != NODE_BOOL) {
+        source_wrong_type(source, node, key, "true or false");
+        return 0;
+    }
+    return strcmp(node->text, "true") == 0
+               ? policy_set(source->policy, source->layer, SETTING_READS, "strict", node->origin,
+                            source->report)
+               : 0;
+}
+
 static const struct foreign_row sandbox_rows[] = {
     {"enabled", load_enabled},
     {"enabledPlatforms", foreign_meaningless},
@@ -95,8 +119,8 @@ static const struct foreign_row sandbox_rows[] = {
     {"autoAllowBashIfSandboxed", load_auto_allow},
     {"allowUnsandboxedCommands", load_unsandboxed},
     {"excludedCommands", load_excluded},
-    {"network.allowManagedDomainsOnly", foreign_unsupported},
-    {"filesystem.allowManagedReadPathsOnly", foreign_unsupported},
+    {"network.allowManagedDomainsOnly", load_managed_domains},
+    {"filesystem.allowManagedReadPathsOnly", foreign_unheld},
     {NULL, NULL},
 };
 
@@ -272,7 +296,7 @@ static const struct foreign_row permission_rows[] = {
     {"defaultMode", foreign_meaningless},
     {"disableBypassPermissionsMode", foreign_meaningless},
     {"disableAutoMode", foreign_meaningless},
-    {"blockReadsOutsideWorkingDirectories", foreign_unsupported},
+    {"blockReadsOutsideWorkingDirectories", load_block_reads},
     {NULL, NULL},
 };
 

@@ -470,10 +470,9 @@ BECOMES(modes_of_the_agent_are_noted,
         "settings.json:1:91 note config.meaningless: permissions.disableAutoMode means nothing to "
         "bawn and is left out\n")
 
-BECOMES(reads_outside_have_no_counterpart,
-        "{\"permissions\": {\"blockReadsOutsideWorkingDirectories\": true}}", "",
-        "settings.json:1:18 warning config.unheld: permissions.blockReadsOutsideWorkingDirectories "
-        "has no counterpart in bawn: what it would forbid is not forbidden by it\n")
+BECOMES(reads_outside_are_denied,
+        "{\"permissions\": {\"blockReadsOutsideWorkingDirectories\": true}}",
+        "sandbox.reads = strict\n", "")
 
 COMPLAINS(unknown_key_of_the_sandbox, "{\"sandbox\": {\"enbled\": true}}",
           "settings.json:1:14 error config.unknown_key: unknown key sandbox.enbled\n"
@@ -777,7 +776,7 @@ static void add_permissions(Suite *suite)
         web_fetch_of_any_domain_asks,
         additional_directories_are_writable,
         modes_of_the_agent_are_noted,
-        reads_outside_have_no_counterpart,
+        reads_outside_are_denied,
     };
 
     add_group(suite, "permissions", cases, COUNT(cases));
