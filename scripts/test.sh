@@ -100,6 +100,43 @@ fi
 echo "==> lint"
 scripts/lint.sh; note "lint" $?
 
+# installed DIR: what a C user gets works from headers, library and pkg-config alone, and exports
+# nothing but the API.
+installed() {
+    local to=$1 pc
+    DESTDIR=$to meson install -C build --quiet || return 1
+    pc=$(find "$to" -name bawn.pc -printf '%h\n')
+    cat >"$to/program.c" <<'C'
+#include <bawn/bawn.h>
+#include <stdio.h>
+int main(void)
+{
+    struct bawn_load *load = NULL;
+    struct bawn_policy *policy = NULL;
+    struct bawn_error err;
+    int verdict;
+
+    if (bawn_load_new(&load, &err) < 0 || bawn_policy_load(load, &policy, NULL, &err) < 0)
+        return 2;
+    verdict = bawn_can_read(policy, "/etc/shadow", NULL, &err);
+    bawn_policy_free(policy);
+    bawn_load_free(load);
+    return verdict == BAWN_DENY ? 0 : 1;
+}
+C
+    # shellcheck disable=SC2046 # pkg-config gives several words
+    cc -Wall -Wextra -Werror -o "$to/program" "$to/program.c" \
+        $(PKG_CONFIG_SYSROOT_DIR=$to PKG_CONFIG_PATH=$pc pkg-config --cflags --libs bawn) || return 1
+    local lib
+    lib=$(dirname "$(find "$to" -name libbawn.so)")
+    env -i HOME=/ LD_LIBRARY_PATH="$lib" "$to/program" || return 1
+    [ -z "$(nm -D --defined-only "$lib/libbawn.so" | awk '$3 !~ /^bawn_/')" ] || return 1
+    [ "$(find "$to" -name 'bawn*.[15]' -o -name 'bawn.bash' -o -name '_bawn' -o -name 'bawn.fish' |
+        wc -l)" -eq 5 ]
+}
+echo "==> install"
+installed "$work/installed"; note "install" $?
+
 stage "$work/plain" build
 stage "$work/asan" build-asan
 me=$(id -un)

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words the rest is written in: paths, text, JSON, maps, files. */
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "lib/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+START_TEST(paths_are_normalized_by_text_alone)
+{
+    static const char *const table[][3] = {
+        {"/w", "a", "/w/a"},         {"/w", "./a//b/", "/w/a/b"}, {"/w", "/x/./y", "/x/y"},
+        {"/w", "../a", "/a"},        {"/w", "../../..", "/"},     {"/", ".", "/"},
+        {"/w", "/a/b/../c", "/a/c"}, {"/w", "...", "/w/..."},     {"/w", "/..a/b..", "/..a/b.."},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        autofree char *got = path_normalize(table[i][0], table[i][1]);
+
+        ck_assert_str_eq(got, table[i][2]);
+    }
+}
+END_TEST
+
+START_TEST(a_path_longer_than_the_kernel_takes_is_refused)
+{
+    char path[5000];
+
+    memset(path, 'a', sizeof(path) - 1);
+    path[0] = '/';
+    path[sizeof(path) - 1] = '\0';
+    errno = 0;
+    ck_assert_ptr_null(path_normalize("/", path));
+    ck_assert_int_eq(errno, ENAMETOOLONG);
+}
+END_TEST
+
+START_TEST(below_is_by_component_not_by_letter)
+{
+    ck_assert(path_is_below("/a/b", "/a"));
+    ck_assert(path_is_below("/a", "/a"));
+    ck_assert(path_is_below("/a", "/"));
+    ck_assert(!path_is_below("/ab", "/a"));
+    ck_assert(!path_is_below("/", "/a"));
+}
+END_TEST
+
+START_TEST(nothing_shown_moves_a_cursor_or_hides)
+{
+    char out[64];
+
+    ck_assert(text_escape(out, sizeof(out), "a\033[2J\r\n\x7f", 8, TEXT_ONE_LINE));
+    ck_assert_str_eq(out, "a\\x1b[2J\\x0d\\n\\x7f");
+    ck_assert(text_escape(out, sizeof(out), "\xff\xc2\x9b\xe2\x80\xae", 6, TEXT_ONE_LINE));
+    ck_assert_str_eq(out, "\\xff\\u{9b}\\u{202e}");
+    ck_assert(text_escape(out, sizeof(out), "a\tb\nc", 5, TEXT_LINES));
+    ck_assert_str_eq(out, "a\tb\nc");
+    ck_assert(!text_escape(out, 8, "abcdefgh", 8, TEXT_ONE_LINE));
+    ck_assert_str_eq(out, "abcd...");
+    /* Overlong, surrogate and cut forms are not UTF-8. */
+    ck_assert(!text_is_utf8("\xc0\x80", 2));
+    ck_assert(!text_is_utf8("\xed\xa0\x80", 3));
+    ck_assert(!text_is_utf8("\xe2\x82", 2));
+    ck_assert(text_is_utf8("\xf0\x9f\x98\x80", 4));
+}
+END_TEST
+
+START_TEST(sizes_and_times_are_exact_or_refused)
+{
+    static const char *const bad[] = {"",   "x",    "-1",    "1Q",
+                                      "1.", "1..2", "1 K K", "99999999999999P"};
+    uint64_t value;
+
+    ck_assert(text_parse_size("1.5 GiB", &value) && value == 1610612736);
+    ck_assert(text_parse_size("512k", &value) && value == 524288);
+    ck_assert(text_parse_size("0", &value) && value == 0);
+    ck_assert(text_parse_seconds("2h", &value) && value == 7200);
+    ck_assert(text_parse_seconds("1.5m", &value) && value == 90);
+    ck_assert(!text_parse_seconds("2w", &value));
+    ck_assert(!text_parse_count("18446744073709551616", UINT64_MAX, &value));
+    ck_assert(!text_parse_count("11", 10, &value));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ck_assert_msg(!text_parse_size(bad[i], &value), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(the_nearest_word_is_one_that_was_meant)
+{
+    static const char *const words[] = {"reads", "network", "limits", "deny"};
+
+    ck_assert_str_eq(text_nearest("raeds", words, 4), "reads");
+    ck_assert_str_eq(text_nearest("netwrk", words, 4), "network");
+    ck_assert_str_eq(text_nearest("DENY", words, 4), "deny");
+    ck_assert_ptr_null(text_nearest("zzzzzz", words, 4));
+    ck_assert_ptr_null(text_nearest("", words, 4));
+}
+END_TEST
+
+START_TEST(json_is_valid_whatever_is_in_it)
+{
+    autostrbuf struct strbuf out = {0};
+    autostrbuf struct strbuf pretty = {0};
+
+    json_open(&out, NULL, '{');
+    json_put_string(&out, "a\"b", "x\\\n\t\xff\xe2\x80\xae\xf3\xa0\x81\x81");
+    json_put_string(&out, "none", NULL);
+    json_open(&out, "list", '[');
+    json_put_uint(&out, NULL, 1);
+    json_put_bool(&out, NULL, false);
+    json_close(&out, ']');
+    json_open(&out, "empty", '{');
+    json_close(&out, '}');
+    json_close(&out, '}');
+    ck_assert_str_eq(out.text, "{\"a\\\"b\": \"x\\\\\\n\\u0009\\\\xff\\u202e\\udb40\\udc41\", "
+                               "\"none\": null, \"list\": [1, false], \"empty\": {}}");
+    json_add_pretty(&pretty, "{\"a\": [1, \"b, {c\"], \"d\": {}}");
+    ck_assert_str_eq(pretty.text, "{\n  \"a\": [\n    1,\n    \"b, {c\"\n  ],\n  \"d\": {}\n}\n");
+}
+END_TEST
+
+START_TEST(maps_find_what_was_put)
+{
+    struct map map = {0};
+    struct arena arena = {0};
+
+    ck_assert_ptr_null(map_get(&map, 0, "x", 1));
+    for (uintptr_t i = 1; i <= 10000; i++) {
+        const char *key = arena_printf(&arena, "key%zu", (size_t)i);
+
+        ck_assert(map_put(&map, i % 3, key, strlen(key), (void *)i));
+    }
+    for (uintptr_t i = 1; i <= 10000; i++) {
+        const char *key = arena_printf(&arena, "key%zu", (size_t)i);
+
+        ck_assert_uint_eq((uintptr_t)map_get(&map, i % 3, key, strlen(key)), i);
+        ck_assert_ptr_null(map_get(&map, 7, key, strlen(key)));
+    }
+    ck_assert_uint_eq(map.count, 10000);
+    map_done(&map);
+    arena_done(&arena);
+}
+END_TEST
+
+/* A directory of the case's own. */
+static void enter_fresh_dir(void)
+{
+    char dir[] = "/tmp/bawn-base.XXXXXX";
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    ck_assert_int_eq(chdir(dir), 0);
+}
+
+static void leave_fresh_dir(void)
+{
+    char dir[4096];
+
+    ck_assert_ptr_nonnull(getcwd(dir, sizeof(dir)));
+    (void)unlink("file");
+    (void)unlink("fifo");
+    (void)rmdir("a/b");
+    (void)rmdir("a");
+    ck_assert_int_eq(chdir("/"), 0);
+    ck_assert_msg(rmdir(dir) == 0, "something was left in %s", dir);
+}
+
+START_TEST(only_regular_files_of_a_bounded_size_are_read)
+{
+    autofree char *data = NULL;
+    struct bawn_error err;
+    size_t length;
+
+    enter_fresh_dir();
+    ck_assert_int_eq(file_read(AT_FDCWD, "file", 100, &data, &length, &err), -ENOENT);
+    ck_assert_int_eq(file_write("file", "hello", 5, &err), 0);
+    ck_assert_int_eq(file_read(AT_FDCWD, "file", 5, &data, &length, &err), 0);
+    ck_assert_str_eq(data, "hello");
+    ck_assert_int_eq(file_read(AT_FDCWD, "file", 4, &data, &length, &err), -EFBIG);
+    ck_assert_int_eq(file_read(AT_FDCWD, ".", 100, &data, &length, &err), -EINVAL);
+    /* Nobody writes to it: this would hang. */
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    ck_assert_int_eq(file_read(AT_FDCWD, "fifo", 100, &data, &length, &err), -EINVAL);
+    leave_fresh_dir();
+}
+END_TEST
+
+START_TEST(a_write_that_fails_leaves_the_old_file_and_no_other)
+{
+    autofree char *data = NULL;
+    struct bawn_error err;
+    size_t length;
+
+    enter_fresh_dir();
+    ck_assert_int_eq(file_write("file", "old", 3, &err), 0);
+    ck_assert_int_lt(file_write("none/file", "new", 3, &err), 0);
+    ck_assert_int_eq(file_make_dirs("a/b", &err), 0);
+    ck_assert_int_eq(file_make_dirs("a/b", &err), 0);
+    /* A directory is in the way of the rename. */
+    ck_assert_int_lt(file_write("a", "new", 3, &err), 0);
+    ck_assert_int_eq(file_read(AT_FDCWD, "file", 100, &data, &length, &err), 0);
+    ck_assert_str_eq(data, "old");
+    leave_fresh_dir();
+}
+END_TEST
+
+START_TEST(errors_are_one_printable_line)
+{
+    struct bawn_error err;
+
+    ck_assert_int_eq(error_set(&err, EINVAL, "a.b", "x\ny\033"), -EINVAL);
+    ck_assert_str_eq(err.message, "x\\ny\\x1b");
+    ck_assert_str_eq(err.hint, "");
+    error_hint(&err, "do %d", 1);
+    ck_assert_str_eq(err.hint, "do 1");
+    ck_assert_int_eq(error_errno(&err, ENOENT, "open %s", "f"), -ENOENT);
+    ck_assert_str_eq(err.message, "open f: No such file or directory");
+    ck_assert_int_eq(error_set(NULL, EINVAL, "a", "b"), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *all = tcase_create("base");
+
+    tcase_add_test(all, paths_are_normalized_by_text_alone);
+    tcase_add_test(all, a_path_longer_than_the_kernel_takes_is_refused);
+    tcase_add_test(all, below_is_by_component_not_by_letter);
+    tcase_add_test(all, nothing_shown_moves_a_cursor_or_hides);
+    tcase_add_test(all, sizes_and_times_are_exact_or_refused);
+    tcase_add_test(all, the_nearest_word_is_one_that_was_meant);
+    tcase_add_test(all, json_is_valid_whatever_is_in_it);
+    tcase_add_test(all, maps_find_what_was_put);
+    tcase_add_test(all, only_regular_files_of_a_bounded_size_are_read);
+    tcase_add_test(all, a_write_that_fails_leaves_the_old_file_and_no_other);
+    tcase_add_test(all, errors_are_one_printable_line);
+    suite_add_tcase(suite, all);
+    return test_run(suite, "base");
+}
