@@ -289,6 +289,10 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
     if (r == 0)
         r = plan_net_rules(plan);
     if (r == 0)
+        r = plan_process(plan);
+    if (r == 0)
+        r = plan_reach(plan, input->looker);
+    if (r == 0)
         r = plan_limits(plan);
     if (r == 0)
         r = plan_env(plan, input->environ);

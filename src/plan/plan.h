@@ -13,8 +13,8 @@ enum mount_kind {
     MOUNT_OVERLAY,
     MOUNT_TMPFS,
     MOUNT_PROC,
-    MOUNT_DEV, /* a minimal /dev with an own devpts and shm */
-    MOUNT_DEVICE,
+    MOUNT_DEV,  /* a minimal /dev with an own devpts and shm */
+    MOUNT_NODE, /* a device or socket of the host */
     MOUNT_SYMLINK,
     MOUNT_MASK_DIR,
     MOUNT_MASK_FILE,
@@ -84,6 +84,15 @@ struct network_plan {
     size_t allow, ask, deny; /* rules */
 };
 
+/* Who the command is, and what its processes may do to each other. */
+struct process_plan {
+    unsigned caller_uid;
+    bool shows_root;      /* the caller's id is 0 inside */
+    bool keeps_host_root; /* host id 0 stays host id 0 */
+    bool may_trace;
+    bool may_nest; /* containers run inside */
+};
+
 struct plan {
     struct arena arena;
     const struct policy *policy;    /* borrowed */
@@ -94,6 +103,7 @@ struct plan {
     struct landlock_plan landlock;
     VEC(const struct syscall_rule *) syscalls;
     struct network_plan network;
+    struct process_plan process;
     VEC(struct limit_step) limits;
     VEC(struct env_step) env;
     VEC(struct enforcement) rules;
@@ -118,6 +128,8 @@ int plan_syscalls(struct plan *plan);
 int plan_limits(struct plan *plan);
 int plan_env(struct plan *plan, const char *const *environ);
 int plan_net_rules(struct plan *plan);
+int plan_process(struct plan *plan);
+int plan_reach(struct plan *plan, const struct looker *looker);
 
 /* Adds a line on who holds a rule. */
 int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsigned by,

@@ -12,7 +12,7 @@
 
 static const char *const mount_words[] = {
     [MOUNT_BIND] = "bind",       [MOUNT_OVERLAY] = "overlay",   [MOUNT_TMPFS] = "tmpfs",
-    [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_DEVICE] = "device",
+    [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_NODE] = "node",
     [MOUNT_SYMLINK] = "symlink", [MOUNT_MASK_DIR] = "mask dir", [MOUNT_MASK_FILE] = "mask file",
     [MOUNT_SEAL] = "seal",
 };
@@ -42,6 +42,19 @@ static void add_size(struct strbuf *out, uint64_t bytes)
         strbuf_addf(out, "%llu MiB", (unsigned long long)(bytes >> 20));
     else
         strbuf_addf(out, "%llu bytes", (unsigned long long)bytes);
+}
+
+static void print_process(const struct plan *plan, struct strbuf *out)
+{
+    const struct process_plan *process = &plan->process;
+
+    strbuf_addf(out, "command: as uid %u%s%s%s%s\n", process->caller_uid,
+                process->shows_root ? ", shown as 0 inside" : "",
+                process->caller_uid != 0   ? ""
+                : process->keeps_host_root ? ", which stays root of the host"
+                                           : ", without the rights of the host's root",
+                process->may_trace ? ", may trace its own processes" : "",
+                process->may_nest ? ", may run containers" : "");
 }
 
 static void print_mounts(const struct plan *plan, struct strbuf *out)
@@ -129,6 +142,9 @@ static void print_network(const struct plan *plan, struct strbuf *out)
         strbuf_addf(out, "; %zu hosts allowed, %zu asked about, %zu denied", network->allow,
                     network->ask, network->deny);
     strbuf_add(out, "\n");
+    for (enum setting_id id = SETTING_NETWORK_UNLISTED; id <= SETTING_NETWORK_AUTHZ_PORT; id++)
+        if (plan->policy->settings[id].is_set)
+            strbuf_addf(out, "  %s: %s\n", setting_table[id].key, plan->policy->settings[id].text);
 }
 
 static void add_limit(struct strbuf *out, const struct limit_step *step)
@@ -224,6 +240,7 @@ static void print_text(const struct plan *plan, struct strbuf *out)
     if (plan->why_not_native && *plan->why_not_native)
         strbuf_addf(out, "native is not available here: %s ('bawn doctor' tells the remedy)\n",
                     plan->why_not_native);
+    print_process(plan, out);
     print_mounts(plan, out);
     print_landlock(plan, out);
     print_syscalls(plan, out);
@@ -291,9 +308,20 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
 {
     char by[96];
 
+    json_open(out, "process", '{');
+    json_put_uint(out, "uid", plan->process.caller_uid);
+    json_put_bool(out, "shows_root", plan->process.shows_root);
+    json_put_bool(out, "keeps_host_root", plan->process.keeps_host_root);
+    json_put_bool(out, "may_trace", plan->process.may_trace);
+    json_put_bool(out, "may_nest", plan->process.may_nest);
+    json_close(out, '}');
     json_open(out, "network", '{');
     json_put_string(out, "mode", setting_table[SETTING_NETWORK_MODE].words[plan->network.mode]);
     json_put_bool(out, "own_namespace", plan->network.own_namespace);
+    for (enum setting_id id = SETTING_NETWORK_UNLISTED; id <= SETTING_NETWORK_AUTHZ_PORT; id++)
+        if (plan->policy->settings[id].is_set)
+            json_put_string(out, strrchr(setting_table[id].key, '.') + 1,
+                            plan->policy->settings[id].text);
     json_close(out, '}');
     json_open(out, "limits", '[');
     vec_each (&plan->limits, step) {

@@ -34,6 +34,10 @@ static const char *const tree[] = {"/",
                                    "/proc/",
                                    "/proc/sys/",
                                    "/proc/keys",
+                                   "/dev/",
+                                   "/dev/dri",
+                                   "/dev/kvm",
+                                   "/run/s.sock",
                                    NULL};
 
 static enum look look_tree(void *context, const char *path, char *target, size_t target_size)
@@ -381,6 +385,53 @@ START_TEST(debug_and_containers_open_their_syscalls_only)
 }
 END_TEST
 
+START_TEST(devices_sockets_and_ports_are_in_the_plan)
+{
+    struct bawn_policy *policy = load_text(
+        "sandbox:\n"
+        "  devices: {kvm: true, allow: [/dev/dri, /dev/none, /dev/bad], deny: [/dev/bad]}\n"
+        "  network: {mode: proxy, unix_sockets: [/run/s.sock], host_ports: [80],\n"
+        "            publish: ['8080:80'], hosts: {a.example: 10.0.0.1}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_int_eq((int)find_step(&plan, "/dev/kvm")->kind, MOUNT_NODE);
+    ck_assert_int_eq((int)find_step(&plan, "/dev/dri")->kind, MOUNT_NODE);
+    ck_assert_int_eq((int)find_step(&plan, "/run/s.sock")->kind, MOUNT_NODE);
+    ck_assert_ptr_null(find_step(&plan, "/dev/none"));
+    ck_assert_ptr_null(find_step(&plan, "/dev/bad"));
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 80")->by, BY_PROXY);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.publish: 8080:80")->by, BY_PROXY);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.hosts: a.example")->by, BY_PROXY);
+    ck_assert_uint_eq(plan.unenforced, 0);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(root_of_the_host_is_not_root_of_the_command)
+{
+    struct bawn_policy *plain = load_text("sandbox: {}\n");
+    struct bawn_policy *kept = load_text("sandbox: {process: {as_root: true}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(plain, &facts, NULL, &plan);
+    ck_assert(!plan.process.keeps_host_root);
+    plan_done(&plan);
+    make_plan(kept, &facts, NULL, &plan);
+    ck_assert(plan.process.keeps_host_root);
+    plan_done(&plan);
+    facts.uid = 1000;
+    make_plan(kept, &facts, NULL, &plan);
+    ck_assert(!plan.process.keeps_host_root);
+    plan_done(&plan);
+    bawn_policy_free(plain);
+    bawn_policy_free(kept);
+}
+END_TEST
+
 START_TEST(every_name_in_the_table_is_a_syscall)
 {
     for (size_t i = 0; i < syscall_table_count; i++)
@@ -424,6 +475,8 @@ int main(void)
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, a_denial_without_a_proxy_cannot_be_held);
     tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
+    tcase_add_test(all, devices_sockets_and_ports_are_in_the_plan);
+    tcase_add_test(all, root_of_the_host_is_not_root_of_the_command);
     tcase_add_test(all, every_name_in_the_table_is_a_syscall);
     tcase_add_test(all, the_same_input_gives_the_same_plan);
     suite_add_tcase(suite, all);

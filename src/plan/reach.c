@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command reaches besides files and hosts: devices, sockets and ports of the host, tools;
+ * and who it is. */
+#include "plan/plan.h"
+#include "policy/build.h"
+
+#include <errno.h>
+#include <string.h>
+
+int plan_process(struct plan *plan)
+{
+    static const struct {
+        enum setting_id id;
+        unsigned by;
+    } settings[] = {
+        {SETTING_PROCESS_DEBUG, BY_SECCOMP},           {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
+        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},       {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
+        {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
+    };
+    const struct policy *policy = plan->policy;
+
+    plan->process = (struct process_plan){
+        .caller_uid = plan->facts->uid,
+        .shows_root = policy_number(policy, SETTING_PROCESS_MAP_ROOT) != 0,
+        .keeps_host_root = plan->facts->uid == 0 && policy_number(policy, SETTING_PROCESS_AS_ROOT),
+        .may_trace = policy_number(policy, SETTING_PROCESS_DEBUG) != 0,
+        .may_nest = policy_number(policy, SETTING_PROCESS_CONTAINERS) != 0,
+    };
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        const struct setting *setting = &policy->settings[settings[i].id];
+        bool held = settings[i].by != BY_NAMESPACE || plan->backend == BACKEND_NATIVE;
+
+        /* Subordinate ids are what a nested container's users are made of. */
+        if (settings[i].id == SETTING_PROCESS_CONTAINERS && setting->number)
+            held = held && plan_has(plan, FEATURE_SUBUID);
+        if (setting->is_set && plan->backend != BACKEND_COUNT &&
+            plan_enforce(plan,
+                         arena_printf(&plan->arena, "%s: %s", setting_table[settings[i].id].key,
+                                      setting->text),
+                         setting->origin, held ? settings[i].by : 0, NULL) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static bool is_denied_device(const struct policy *policy, const char *path)
+{
+    vec_each (&policy->items, item) {
+        if (item->list == LIST_DEVICES_DENY && strcmp(item->value, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A node or socket of the host that is put where it is on the host. */
+static int add_node(struct plan *plan, const struct looker *looker, const char *what,
+                    const char *path, struct origin origin)
+{
+    char target[LIMIT_PATH_BYTES];
+    bool exists = looker->look(looker->context, path, target, sizeof(target)) == LOOK_OTHER;
+    bool native = plan->backend == BACKEND_NATIVE;
+    struct mount_step step = {.kind = MOUNT_NODE, .source = path, .target = path};
+
+    if (exists && native && !vec_push(&plan->mounts, step))
+        return -ENOMEM;
+    return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", what, path), origin,
+                        native ? BY_MOUNT : 0, exists ? NULL : "does not exist now");
+}
+
+static int plan_item(struct plan *plan, const struct looker *looker, const struct item *item)
+{
+    const struct policy *policy = plan->policy;
+    const char *key = list_table[item->list].key;
+
+    switch (item->list) {
+    case LIST_DEVICES_ALLOW:
+        if (is_denied_device(policy, item->value))
+            return 0;
+        return add_node(plan, looker, key, item->value, item->origin);
+    case LIST_NETWORK_UNIX_SOCKETS:
+        return add_node(plan, looker, key, item->value, item->origin);
+    case LIST_DEVICES_DENY:
+        return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
+                            item->origin, plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0, NULL);
+    case LIST_NETWORK_PUBLISH:
+    case LIST_NETWORK_HOST_PORTS:
+        return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
+                            item->origin, plan->network.own_namespace ? BY_PROXY : 0, NULL);
+    case LIST_NETWORK_HOSTS:
+        return plan_enforce(
+            plan, arena_printf(&plan->arena, "%s: %s = %s", key, item->key, item->value),
+            item->origin, plan->network.mode == NETWORK_PROXY ? BY_PROXY : 0,
+            plan->network.mode == NETWORK_PROXY ? NULL : "needs network mode proxy");
+    case LIST_EXCLUDED_COMMANDS:
+        return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
+                            item->origin, BY_APPLICATION, "runs outside the sandbox");
+    case LIST_TOOL_RULES:
+    case LIST_COMMAND_RULES:
+        return plan_enforce(plan,
+                            arena_printf(&plan->arena, "tool_rules.%s: %s %s", item->key,
+                                         access_word(item->access),
+                                         item->list == LIST_TOOL_RULES ? "" : item->value),
+                            item->origin, BY_APPLICATION, NULL);
+    default:
+        return 0; /* the environment, presets and locks have done their work by now */
+    }
+}
+
+int plan_reach(struct plan *plan, const struct looker *looker)
+{
+    const struct setting *kvm = &plan->policy->settings[SETTING_DEVICES_KVM];
+    int r = 0;
+
+    if (policy_number(plan->policy, SETTING_DEVICES_KVM) &&
+        !is_denied_device(plan->policy, "/dev/kvm"))
+        r = add_node(plan, looker, "sandbox.devices.kvm", "/dev/kvm", kvm->origin);
+    vec_each (&plan->policy->items, item) {
+        if (r == 0)
+            r = plan_item(plan, looker, item);
+    }
+    return r;
+}
