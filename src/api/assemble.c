@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All layers into one policy. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "policy/build.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * How it works: the documents of all layers are read first, because any of
+ * them may name the profile and presets, which come before them all. Then the
+ * built-in layer is made, then each document in reading order, then BAWN_*
+ * variables and flags. Last, rules whose paths lead through symbolic links
+ * are added again at the place they lead to (links.c).
+ */
+struct pending {
+    struct config_document document;
+    enum layer_id id;
+    enum authority authority;
+    const char *base;
+    char sha256[65];
+};
+
+struct assembly {
+    const struct bawn_load *load;
+    struct bawn_policy *result;
+    struct policy *policy;
+    struct bawn_report *report;
+    struct bawn_error *err;
+    VEC(struct pending) documents;
+    char *approvals; /* the record, or NULL */
+};
+
+static const char *keep(struct assembly *assembly, const char *text)
+{
+    return arena_strdup(&assembly->policy->arena, text);
+}
+
+static int add_document(struct assembly *assembly, enum layer_id id, const char *file,
+                        const char *base, const char *format, const char *text, size_t length)
+{
+    struct pending pending = {.id = id,
+                              .base = keep(assembly, base),
+                              .authority = id == LAYER_ORG       ? AUTHORITY_ORG
+                                           : id == LAYER_PROJECT ? AUTHORITY_PROJECT
+                                           : id == LAYER_LOCAL   ? AUTHORITY_PROJECT
+                                                                 : AUTHORITY_USER};
+
+    hash_text(text, length, pending.sha256);
+    if (pending.authority == AUTHORITY_PROJECT &&
+        approvals_has(assembly->approvals, file, pending.sha256))
+        pending.authority = AUTHORITY_APPROVED;
+    pending.document.file = keep(assembly, file);
+    if (!pending.document.file || !pending.base)
+        return error_memory(assembly->err);
+    /* A document that cannot be read is a complaint; the others are still read, to complain too. */
+    if (config_parse(&pending.document, format ? config_format_find(format) : FORMAT_UNKNOWN, text,
+                     length, assembly->report) < 0) {
+        config_document_done(&pending.document);
+        return 0;
+    }
+    if (vec_push(&assembly->documents, pending))
+        return 0;
+    config_document_done(&pending.document);
+    return error_memory(assembly->err);
+}
+
+/* Reads a file into a document. One that nobody named may be missing. */
+static int add_file(struct assembly *assembly, enum layer_id id, const char *path, const char *base,
+                    const char *format, bool must_exist)
+{
+    autofree char *text = NULL;
+    autofree char *real = NULL;
+    struct bawn_error err;
+    size_t length;
+    int r = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
+
+    if ((r == -ENOENT || r == -ENOTDIR) && !must_exist)
+        return 0;
+    if (r < 0) {
+        report_add(assembly->report, BAWN_ERROR, err.code, (struct origin){0}, "%s", err.message);
+        report_hint(assembly->report, must_exist ? "name a policy file that can be read"
+                                                 : "a policy that cannot be read cannot be held: "
+                                                   "mend the file or move it away");
+        return 0;
+    }
+    real = realpath(path, NULL);
+    return add_document(assembly, id, real ? real : path, base, format, text, length);
+}
+
+__attribute__((format(printf, 2, 3))) static const char *make_path(char out[LIMIT_PATH_BYTES],
+                                                                   const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(out, LIMIT_PATH_BYTES, format, args);
+    va_end(args);
+    return out;
+}
+
+static int add_project(struct assembly *assembly)
+{
+    static const struct {
+        const char *folder;
+        const char *files[2];
+        const char *format;
+    } kinds[] = {{".claude", {"settings.json", "settings.local.json"}, "claude"},
+                 {".bawn", {"policy.yaml", "local.yaml"}, "bawn"}};
+    const struct policy *policy = assembly->policy;
+    char dir[LIMIT_PATH_BYTES];
+    char path[LIMIT_PATH_BYTES + 64];
+    int r = 0;
+
+    for (size_t kind = 0; kind < 2; kind++) {
+        if ((kind == 0 && !assembly->load->claude) ||
+            !load_find_project(policy->workspace, policy->home, kinds[kind].folder, dir))
+            continue;
+        for (size_t i = 0; r == 0 && i < 2; i++) {
+            (void)snprintf(path, sizeof(path), "%s/%s/%s", dir, kinds[kind].folder,
+                           kinds[kind].files[i]);
+            r = add_file(assembly, i == 0 ? LAYER_PROJECT : LAYER_LOCAL, path, dir,
+                         kinds[kind].format, false);
+        }
+    }
+    return r;
+}
+
+/* The files of the org, the user and the project. */
+static int add_layer_files(struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    const char *workspace = assembly->policy->workspace;
+    char config[LIMIT_PATH_BYTES];
+    char path[LIMIT_PATH_BYTES];
+    char base[LIMIT_PATH_BYTES];
+    int r = load_config_home(load, config, assembly->err);
+
+    if (r == 0 && load->claude)
+        r = add_file(assembly, LAYER_ORG,
+                     make_path(path, "%s/managed-settings.json", load->claude_dir), workspace,
+                     "claude", false);
+    if (r == 0)
+        r = add_file(assembly, LAYER_ORG, make_path(path, "%s/policy.yaml", load->org_dir),
+                     workspace, "bawn", false);
+    if (r == 0 && load->claude) {
+        make_path(base, "%.4000s/.claude", assembly->policy->home);
+        r = add_file(assembly, LAYER_USER, make_path(path, "%.4000s/settings.json", base), base,
+                     "claude", false);
+    }
+    if (r == 0)
+        r = add_file(assembly, LAYER_USER, make_path(path, "%.4000s/bawn/policy.yaml", config),
+                     workspace, "bawn", false);
+    return r == 0 ? add_project(assembly) : r;
+}
+
+/* --policy files and texts, and BAWN_POLICY before them. */
+static int add_named_files(struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    const char *workspace = assembly->policy->workspace;
+    const char *named = load->isolated ? NULL : environ_get(load->environ, "BAWN_POLICY");
+    int r = 0;
+
+    if (named && *named)
+        r = add_file(assembly, LAYER_POLICY, named, workspace, NULL, true);
+    vec_each (&load->steps, step) {
+        if (r == 0 && step->kind == STEP_FILE)
+            r = add_file(assembly, LAYER_POLICY, step->name, workspace, step->extra, true);
+        else if (r == 0 && step->kind == STEP_TEXT)
+            r = add_document(assembly, LAYER_POLICY, step->name, workspace, step->extra,
+                             step->value, step->length);
+    }
+    return r;
+}
+
+static int load_builtin(struct assembly *assembly, const struct builtin_file *file,
+                        const char *name, enum authority authority)
+{
+    struct config_document document = {.file = file->name};
+    struct config_source source = {.policy = assembly->policy,
+                                   .file = file->name,
+                                   .base = assembly->policy->workspace,
+                                   .report = assembly->report};
+    int r;
+
+    source.layer = policy_add_layer(assembly->policy, LAYER_BUILTIN, authority, name, NULL, NULL);
+    if (!source.layer)
+        return error_memory(assembly->err);
+    r = config_parse(&document, FORMAT_BAWN, file->text, file->length, assembly->report);
+    if (r == 0)
+        r = config_load(&source, &document);
+    config_document_done(&document);
+    return r == -ENOMEM ? error_memory(assembly->err) : 0;
+}
+
+static int load_lists(struct assembly *assembly)
+{
+    static const struct {
+        const char *name;
+        enum rule_kind kind;
+    } lists[] = {{"secrets", RULE_SECRET}, {"protected", RULE_PROTECTED}};
+    struct config_source source = {
+        .policy = assembly->policy, .base = "/", .report = assembly->report};
+
+    source.layer = policy_add_layer(assembly->policy, LAYER_BUILTIN, AUTHORITY_BUILTIN,
+                                    "built-in lists", NULL, NULL);
+    if (!source.layer)
+        return error_memory(assembly->err);
+    for (size_t i = 0; i < 2; i++) {
+        const struct builtin_file *file = builtin_find("", lists[i].name);
+
+        source.file = file->name;
+        if (config_read_list(&source, lists[i].kind, file->text, file->length) < 0)
+            return error_memory(assembly->err);
+    }
+    return 0;
+}
+
+/* The profile that the strongest word names: flags, environment, then documents, the last first. */
+static const char *pick_profile(const struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    const char *profile = "default";
+    const char *variable = load->isolated ? NULL : environ_get(load->environ, "BAWN_PROFILE");
+
+    vec_each (&assembly->documents, pending) {
+        const char *named = config_profile(&pending->document);
+
+        if (named && pending->authority != AUTHORITY_PROJECT)
+            profile = named;
+    }
+    if (variable && *variable)
+        profile = variable;
+    return load->profile ? load->profile : profile;
+}
+
+static int load_preset(struct assembly *assembly, const char *name, enum authority authority,
+                       struct origin origin)
+{
+    const struct builtin_file *file = builtin_find("presets", name);
+    char layer[80];
+
+    if (!file) {
+        report_add(assembly->report, BAWN_ERROR, "policy.no_such_builtin", origin,
+                   "presets: there is no preset '%s'", name);
+        report_hint(assembly->report, "there are c, git, go, java, node, python and rust");
+        return 0;
+    }
+    (void)snprintf(layer, sizeof(layer), "preset %s", name);
+    return load_builtin(assembly, file, layer, authority);
+}
+
+static int load_presets(struct assembly *assembly)
+{
+    int r = 0;
+
+    vec_each (&assembly->documents, pending) {
+        const struct node *node = config_presets(&pending->document);
+
+        for (; r == 0 && node && pending->authority != AUTHORITY_PROJECT; node = node->next)
+            if (node->kind == NODE_STRING)
+                r = load_preset(assembly, node->text, pending->authority, node->origin);
+    }
+    vec_each (&assembly->load->presets, preset) {
+        if (r == 0)
+            r = load_preset(assembly, *preset, AUTHORITY_USER, (struct origin){.file = "--preset"});
+    }
+    return r;
+}
+
+static int load_builtins(struct assembly *assembly)
+{
+    const char *profile = pick_profile(assembly);
+    const struct builtin_file *file = builtin_find("profiles", profile);
+    char name[80];
+    int r = 0;
+
+    if (!file) {
+        report_add(assembly->report, BAWN_ERROR, "policy.no_such_builtin", (struct origin){0},
+                   "there is no profile '%s'", profile);
+        report_hint(assembly->report, "there are default, static, strict and untrusted");
+        return 0;
+    }
+    (void)snprintf(name, sizeof(name), "profile %s", profile);
+    if (!assembly->load->no_profile)
+        r = load_builtin(assembly, file, name, AUTHORITY_BUILTIN);
+    if (r == 0 && !assembly->load->no_lists)
+        r = load_lists(assembly);
+    return r == 0 ? load_presets(assembly) : r;
+}
+
+static int load_documents(struct assembly *assembly)
+{
+    vec_each (&assembly->documents, pending) {
+        struct config_source source = {.policy = assembly->policy,
+                                       .file = pending->document.file,
+                                       .base = pending->base,
+                                       .report = assembly->report};
+
+        source.layer =
+            policy_add_layer(assembly->policy, pending->id, pending->authority,
+                             layer_word(pending->id), pending->document.file, pending->sha256);
+        if (!source.layer || config_load(&source, &pending->document) < 0)
+            return error_memory(assembly->err);
+    }
+    return 0;
+}
+
+/* "sandbox.limits.memory" is BAWN_LIMITS_MEMORY. */
+static void variable_name(const char *key, char out[static 64])
+{
+    size_t used = 0;
+
+    if (strncmp(key, "sandbox.", 8) == 0)
+        key += 8;
+    used = (size_t)snprintf(out, 64, "BAWN_%s", key);
+    for (size_t i = 0; i < used && i < 63; i++)
+        out[i] = out[i] == '.' ? '_' : (char)toupper((unsigned char)out[i]);
+}
+
+static void complain_variable(struct assembly *assembly, const char *name)
+{
+    char own[SETTING_COUNT][64];
+    const char *known[SETTING_COUNT];
+    const char *nearest;
+
+    for (size_t id = 0; id < SETTING_COUNT; id++) {
+        variable_name(setting_table[id].key, own[id]);
+        known[id] = own[id];
+    }
+    nearest = text_nearest(name, known, SETTING_COUNT);
+    report_add(assembly->report, BAWN_ERROR, "config.unknown_key",
+               (struct origin){.file = keep(assembly, name)}, "no such variable");
+    if (nearest)
+        report_hint(assembly->report, "did you mean '%s'?", nearest);
+}
+
+static int load_variable(struct assembly *assembly, const struct config_source *source,
+                         const char *variable)
+{
+    static const char *const other[] = {"BAWN_POLICY", "BAWN_SESSION"};
+    char name[64];
+    char candidate[64];
+    size_t length = strcspn(variable, "=");
+
+    (void)snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), variable);
+    if (strncmp(name, "BAWN_TEST_", 10) == 0 || variable[length] == '\0' ||
+        variable[length + 1] == '\0')
+        return 0;
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        if (strcmp(name, other[i]) == 0)
+            return 0;
+    if (strcmp(name, "BAWN_NETWORK") == 0)
+        return config_set(source, "sandbox.network", variable + length + 1,
+                          (struct origin){.file = keep(assembly, name)});
+    for (size_t id = 0; id < SETTING_COUNT; id++) {
+        variable_name(setting_table[id].key, candidate);
+        if (strcmp(name, candidate) == 0)
+            return config_set(source, setting_table[id].key, variable + length + 1,
+                              (struct origin){.file = keep(assembly, name)});
+    }
+    complain_variable(assembly, name);
+    return 0;
+}
+
+static int load_environment(struct assembly *assembly)
+{
+    struct config_source source = {.policy = assembly->policy,
+                                   .file = "environment",
+                                   .base = assembly->policy->workspace,
+                                   .report = assembly->report};
+
+    for (char **variable = assembly->load->environ; *variable; variable++) {
+        if (strncmp(*variable, "BAWN_", 5) != 0)
+            continue;
+        if (!source.layer)
+            source.layer = policy_add_layer(assembly->policy, LAYER_ENVIRONMENT, AUTHORITY_USER,
+                                            "environment", NULL, NULL);
+        if (!source.layer || load_variable(assembly, &source, *variable) < 0)
+            return error_memory(assembly->err);
+    }
+    return 0;
+}
+
+static int load_flags(struct assembly *assembly)
+{
+    struct config_source source = {.policy = assembly->policy,
+                                   .file = "command line",
+                                   .base = assembly->policy->workspace,
+                                   .report = assembly->report};
+    int r = 0;
+
+    vec_each (&assembly->load->steps, step) {
+        struct origin origin = {.file = step->extra ? keep(assembly, step->extra) : NULL};
+
+        if (step->kind != STEP_SET && step->kind != STEP_PATH)
+            continue;
+        if (!source.layer)
+            source.layer = policy_add_layer(assembly->policy, LAYER_FLAGS, AUTHORITY_USER,
+                                            "command line", NULL, NULL);
+        if (!source.layer)
+            return error_memory(assembly->err);
+        if (r == 0 && step->kind == STEP_SET)
+            r = config_set(&source, step->name, step->value, origin);
+        else if (r == 0 && step->kind == STEP_PATH)
+            r = config_set_path(&source, step->name, step->value, origin);
+    }
+    return r == -ENOMEM ? error_memory(assembly->err) : r;
+}
+
+static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path)
+{
+    struct path_rule rule = {.kind = RULE_SEALED,
+                             .path = keep(assembly, path),
+                             .spelled = "policy file",
+                             .read = ACCESS_UNSET,
+                             .write = ACCESS_DENY,
+                             .layer = layer};
+
+    return rule.path && policy_add_rule(assembly->policy, &rule, assembly->report) == 0
+               ? 0
+               : error_memory(assembly->err);
+}
+
+/* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
+ * are sealed, and the places where others would be looked for. */
+static int seal_policy_files(struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    const struct layer *own = policy_add_layer(assembly->policy, LAYER_BUILTIN, AUTHORITY_BUILTIN,
+                                               "policy files", NULL, NULL);
+    char config[LIMIT_PATH_BYTES];
+    char path[LIMIT_PATH_BYTES];
+    int r = own ? load_config_home(load, config, assembly->err) : error_memory(assembly->err);
+
+    if (r == 0)
+        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn", config));
+    if (r == 0)
+        r = seal_path(assembly, own, load->org_dir);
+    for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
+        const struct layer *layer = assembly->policy->layers.items[i];
+
+        if (layer->file && *layer->file == '/')
+            r = seal_path(assembly, own, layer->file);
+    }
+    return r;
+}
+
+static int make_places(struct assembly *assembly)
+{
+    static const struct {
+        const char *name;
+        const char *usual; /* below the home directory */
+    } known[] = {
+        {"XDG_CONFIG_HOME", ".config"},    {"XDG_CACHE_HOME", ".cache"},
+        {"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"},
+        {"XDG_RUNTIME_DIR", NULL},         {"CARGO_HOME", ".cargo"},
+        {"RUSTUP_HOME", ".rustup"},        {"GOPATH", "go"},
+    };
+    const size_t count = sizeof(known) / sizeof(known[0]);
+    struct policy *policy = assembly->policy;
+    struct place *places = arena_alloc(&policy->arena, (count + 3) * sizeof(*places));
+
+    if (!places)
+        return error_memory(assembly->err);
+    places[0] = (struct place){"HOME", policy->home};
+    places[1] = (struct place){"WORKSPACE", policy->workspace};
+    for (size_t i = 0; i < count; i++) {
+        const char *value = environ_get(assembly->load->environ, known[i].name);
+        autofree char *path = NULL;
+
+        if (value && *value == '/')
+            path = path_normalize("/", value);
+        else if (known[i].usual)
+            path = path_normalize(policy->home, known[i].usual);
+        else if (asprintf(&path, "/run/user/%u", (unsigned)getuid()) < 0)
+            path = NULL;
+        if (!path)
+            return error_memory(assembly->err);
+        places[i + 2] = (struct place){known[i].name, keep(assembly, path)};
+        if (!places[i + 2].path)
+            return error_memory(assembly->err);
+    }
+    policy->places = places;
+    return 0;
+}
+
+static int find_places(struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    char home[LIMIT_PATH_BYTES];
+    char store[LIMIT_PATH_BYTES];
+    size_t length;
+    autofree char *workspace = realpath(load->workspace, NULL);
+    struct stat st;
+    int r;
+
+    if (!workspace || stat(workspace, &st) < 0)
+        return error_errno(assembly->err, errno, "workspace %s", load->workspace);
+    if (!S_ISDIR(st.st_mode))
+        return error_errno(assembly->err, ENOTDIR, "workspace %s", load->workspace);
+    r = load_home(load, home, assembly->err);
+    if (r < 0)
+        return r;
+    assembly->policy->workspace = keep(assembly, workspace);
+    assembly->policy->home = keep(assembly, home);
+    if (!assembly->policy->workspace || !assembly->policy->home)
+        return error_memory(assembly->err);
+    r = approvals_path(load, store, assembly->err);
+    if (r < 0)
+        return r;
+    /* Without a readable record nothing is approved. */
+    (void)file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &assembly->approvals, &length, NULL);
+    return make_places(assembly);
+}
+
+static int assemble(struct assembly *assembly)
+{
+    int r = find_places(assembly);
+
+    assembly->policy->can_ask = assembly->load->can_ask;
+    if (r == 0 && !assembly->load->isolated)
+        r = add_layer_files(assembly);
+    if (r == 0)
+        r = add_named_files(assembly);
+    if (r == 0)
+        r = load_builtins(assembly);
+    if (r == 0)
+        r = load_documents(assembly);
+    if (r == 0 && !assembly->load->isolated)
+        r = load_environment(assembly);
+    if (r == 0)
+        r = load_flags(assembly);
+    if (r == 0)
+        r = seal_policy_files(assembly);
+    if (r == 0)
+        r = policy_finish(assembly->policy, assembly->report, assembly->err);
+    if (r == 0)
+        r = links_follow(assembly->policy, assembly->report, assembly->err);
+    if (r == 0 && report_has_errors(assembly->report))
+        r = report_to_error(assembly->report, assembly->err);
+    return r;
+}
+
+int bawn_policy_load(struct bawn_load *load, struct bawn_policy **ret_policy,
+                     struct bawn_report **ret_report, struct bawn_error *err)
+{
+    struct assembly assembly = {.load = load, .report = report_new(), .err = err};
+    int r;
+
+    assembly.result = calloc(1, sizeof(*assembly.result));
+    if (assembly.result)
+        assembly.result->environ = environ_copy((const char *const *)load->environ);
+    if (!assembly.report || !assembly.result || !assembly.result->environ) {
+        r = error_memory(err);
+    } else {
+        assembly.policy = &assembly.result->policy;
+        r = assemble(&assembly);
+    }
+    vec_each (&assembly.documents, pending)
+        config_document_done(&pending->document);
+    vec_done(&assembly.documents);
+    free(assembly.approvals);
+    if (r < 0)
+        bawn_policy_free(assembly.result);
+    else
+        *ret_policy = assembly.result;
+    if (ret_report)
+        *ret_report = assembly.report;
+    else
+        bawn_report_free(assembly.report);
+    return r;
+}
