@@ -55,9 +55,6 @@ int config_load(const struct config_source *source, const struct config_document
 int config_read_list(const struct config_source *source, enum rule_kind kind, const char *text,
                      size_t length);
 
-/* Whether a key takes a list of plain values. */
-bool config_is_list_key(const char *key);
-
 /* One value by its key, as on the command line. */
 int config_set(const struct config_source *source, const char *key, const char *value,
                struct origin origin);

@@ -44,18 +44,7 @@ static int load_unsandboxed(const struct foreign *foreign, const struct node *no
 
 static int load_excluded(const struct foreign *foreign, const struct node *node, const char *key)
 {
-    int r = 0;
-
-    if (!source_is_list(foreign->source, node, key))
-        return 0;
-    for (const struct node *child = node->first; child && r == 0; child = child->next) {
-        const char *text = source_text(foreign->source, child, key);
-
-        if (text)
-            r = config_set(foreign->source, "sandbox.process.excluded_commands", text,
-                           child->origin);
-    }
-    return r;
+    return source_set_each(foreign->source, node, key, "sandbox.process.excluded_commands");
 }
 
 static int add_tool(const struct foreign *foreign, const struct node *node, enum list_id list,

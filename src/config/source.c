@@ -100,3 +100,19 @@ int source_add_path(const struct config_source *source, const struct path_rule *
     }
     return policy_add_rule(source->policy, &copy, source->report);
 }
+
+int source_set_each(const struct config_source *source, const struct node *node, const char *key,
+                    const char *bawn_key)
+{
+    int r = 0;
+
+    if (!source_is_list(source, node, key))
+        return 0;
+    for (const struct node *child = node->first; child && r == 0; child = child->next) {
+        const char *text = source_text(source, child, key);
+
+        if (text)
+            r = source_set_value(source, bawn_key, text, child->origin);
+    }
+    return r;
+}

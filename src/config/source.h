@@ -27,6 +27,22 @@ const char *source_text(const struct config_source *source, const struct node *n
 /* True for a list and for nothing at all, which is an empty list; complains about others. */
 bool source_is_list(const struct config_source *source, const struct node *node, const char *key);
 
+/* One value by its key. -ENOENT when no key takes a plain value by that name. */
+int source_set_value(const struct config_source *source, const char *key, const char *value,
+                     struct origin origin);
+
+/* One value of a list, or of a map with its item_key. */
+int source_add_item(const struct config_source *source, enum list_id list, const char *item_key,
+                    const char *value, struct origin origin);
+
+/* "network: false", "network: true" and "limits: strict" are short for a setting or two. */
+int source_set_shorthand(const struct config_source *source, const struct node *node,
+                         const char *key);
+
+/* Every string of a list as a value of a bawn key. key is what the file calls the list. */
+int source_set_each(const struct config_source *source, const struct node *node, const char *key,
+                    const char *bawn_key);
+
 /* Adds a rule for a pattern; rule gives kind, access and origin. */
 int source_add_pattern(const struct config_source *source, const struct path_rule *rule,
                        const char *base, const char *text, const char *key);

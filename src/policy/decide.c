@@ -84,8 +84,6 @@ static bool is_reopened(const struct policy *policy, const struct tree_answer *a
 {
     const struct tree_match *listed = &answer->best[CLASS_LISTED][op];
 
-    if (listed->rule->kind == RULE_SEALED)
-        return false;
     if (listed->rule->kind == RULE_PROTECTED && is_own_ground(policy, answer, op))
         return true;
     for (enum rule_class class = CLASS_USER; class <= CLASS_ORG; class ++) {
@@ -120,6 +118,7 @@ static void decide_op(const struct policy *policy, const struct tree_answer *ans
 {
     const struct path_rule *project = answer->best[CLASS_PROJECT][op].rule;
     const struct path_rule *listed = answer->best[CLASS_LISTED][op].rule;
+    const struct path_rule *sealed = answer->best[CLASS_SEALED][op].rule;
     struct tree_match winner;
     enum rule_class class = pick_winner(answer, op, &winner);
 
@@ -144,6 +143,9 @@ static void decide_op(const struct policy *policy, const struct tree_answer *ans
     }
     if (project)
         tighten(ret_decision, project, op);
+    if (sealed)
+        *ret_decision = (struct path_decision){
+            .access = rule_access(sealed, op), .rule = sealed, .reason = DECIDED_BY_RULE};
 }
 
 void decide_answer(const struct policy *policy, const struct tree_answer *answer,

@@ -16,6 +16,7 @@
  *      path or one below it. A protected one binds neither in private trees
  *      nor above the workspace.
  *   4. A project makes it stricter, never laxer.
+ *   5. Policy files are not written, whatever any rule says.
  * What cannot be read cannot be written.
  */
 enum decide_reason {

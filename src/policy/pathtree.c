@@ -49,7 +49,9 @@ static enum rule_class rule_class(const struct path_rule *rule)
         [AUTHORITY_ORG] = CLASS_ORG,
     };
 
-    if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED || rule->kind == RULE_SEALED)
+    if (rule->kind == RULE_SEALED)
+        return CLASS_SEALED;
+    if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)
         return CLASS_LISTED;
     return classes[rule->layer->authority];
 }
@@ -57,7 +59,7 @@ static enum rule_class rule_class(const struct path_rule *rule)
 const struct path_rule *pathtree_prefer(const struct path_rule *a, const struct path_rule *b,
                                         enum path_op op)
 {
-    if (rule_class(a) != CLASS_LISTED && a->layer->order != b->layer->order)
+    if (rule_class(a) < CLASS_LISTED && a->layer->order != b->layer->order)
         return a->layer->order > b->layer->order ? a : b;
     return rule_access(b, op) > rule_access(a, op) ? b : a;
 }

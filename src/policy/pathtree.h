@@ -30,7 +30,8 @@ enum rule_class {
     CLASS_APPROVED,
     CLASS_USER,
     CLASS_ORG,
-    CLASS_LISTED, /* built-in secrets and protected paths, policy files */
+    CLASS_LISTED, /* built-in secrets and protected paths */
+    CLASS_SEALED, /* policy files: nothing re-opens them, however specific */
     CLASS_COUNT,
 };
 
