@@ -13,6 +13,7 @@
 #include <sha256.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void hash_text(const char *text, size_t length, char ret_hex[65])
 {
@@ -83,6 +84,29 @@ int bawn_policy_project_file(const struct bawn_load *load, char **ret_path, stru
     return asprintf(ret_path, "%s/.bawn/policy.yaml", dir) < 0 ? error_memory(err) : 0;
 }
 
+/* An approval is for one place: a link would carry it to wherever somebody points it. */
+static int refuse_link(const char *path, struct bawn_error *err)
+{
+    autofree char *folder = strdup(path);
+    const char *links[] = {path, folder};
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    struct stat st;
+
+    if (!folder)
+        return error_memory(err);
+    if (slash && slash != folder)
+        *slash = '\0';
+    for (size_t i = 0; i < 2; i++) {
+        if (lstat(links[i], &st) == 0 && S_ISLNK(st.st_mode)) {
+            error_set(err, EINVAL, "approve.link", "approve %s: '%s' is a symbolic link", path,
+                      links[i]);
+            error_hint(err, "put the file itself there");
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
                         size_t length, char **ret_store, struct bawn_error *err)
 {
@@ -96,6 +120,9 @@ int bawn_policy_approve(const struct bawn_load *load, const char *path, const ch
 
     if (!file)
         return error_errno(err, errno, "resolve %s", path);
+    r = refuse_link(path, err);
+    if (r < 0)
+        return r;
     if (strchr(file, '\n'))
         return error_set(err, EINVAL, "approve.name", "approve %s: a newline in its name", path);
     r = approvals_path(load, store, err);

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,17 +79,72 @@ static int add_document(struct assembly *assembly, enum layer_id id, const char 
     return error_memory(assembly->err);
 }
 
+/* Whether a file that nobody named is simply not there. A link that leads nowhere is a policy that
+ * cannot be read, and one with another ending is a policy that its author believes to be read. */
+static bool is_absent(const struct assembly *assembly, const char *path)
+{
+    size_t stem = strlen(path) - strlen(".yaml");
+    char other[LIMIT_PATH_BYTES + 64];
+    struct stat st;
+
+    if (lstat(path, &st) == 0)
+        return false;
+    if (strcmp(path + stem, ".yaml") == 0) {
+        (void)snprintf(other, sizeof(other), "%.*s.yml", (int)stem, path);
+        if (lstat(other, &st) == 0) {
+            report_add(assembly->report, BAWN_ERROR, "load.wrong_name", (struct origin){0},
+                       "%s is not read: a policy file is named .yaml", other);
+            report_hint(assembly->report, "rename it, or move it away");
+        }
+    }
+    return true;
+}
+
+/*
+ * The path that a file goes by: absolute, and without links but for its own
+ * name and its folder's. SECURITY: an approval is for the file at this path, so
+ * that a project cannot borrow another one's by linking to it.
+ */
+static char *name_file(const char *path)
+{
+    autofree char *folder = NULL;
+    autofree char *above = NULL;
+    autofree char *real = NULL;
+    autofree char *copy = path_normalize("/", path);
+    char cwd[LIMIT_PATH_BYTES];
+    const char *name;
+    char *named = NULL;
+
+    if (*path != '/' && getcwd(cwd, sizeof(cwd))) {
+        free(copy);
+        copy = path_normalize(cwd, path);
+    }
+    name = copy ? strrchr(copy, '/') : NULL;
+    if (!name)
+        return NULL;
+    folder = strndup(copy, (size_t)(name - copy));
+    above = folder && strrchr(folder, '/')
+                ? strndup(folder, (size_t)(strrchr(folder, '/') - folder))
+                : NULL;
+    real = above ? realpath(*above ? above : "/", NULL) : NULL;
+    if (!real)
+        return strdup(copy);
+    return asprintf(&named, "%s%s", strcmp(real, "/") == 0 ? "" : real, copy + strlen(above)) < 0
+               ? NULL
+               : named;
+}
+
 /* Reads a file into a document. One that nobody named may be missing. */
 static int add_file(struct assembly *assembly, enum layer_id id, const char *path, const char *base,
                     const char *format, bool must_exist)
 {
     autofree char *text = NULL;
-    autofree char *real = NULL;
+    autofree char *named = NULL;
     struct bawn_error err;
     size_t length;
     int r = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
 
-    if ((r == -ENOENT || r == -ENOTDIR) && !must_exist)
+    if (r == -ENOENT && !must_exist && is_absent(assembly, path))
         return 0;
     if (r < 0) {
         report_add(assembly->report, BAWN_ERROR, err.code, (struct origin){0}, "%s", err.message);
@@ -97,8 +153,9 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
                                                    "mend the file or move it away");
         return 0;
     }
-    real = realpath(path, NULL);
-    return add_document(assembly, id, real ? real : path, base, format, text, length);
+    named = name_file(path);
+    return named ? add_document(assembly, id, named, base, format, text, length)
+                 : error_memory(assembly->err);
 }
 
 __attribute__((format(printf, 2, 3))) static const char *make_path(char out[LIMIT_PATH_BYTES],
@@ -282,6 +339,31 @@ static int load_presets(struct assembly *assembly)
     return r;
 }
 
+/* SECURITY: the org's locks must be known before the presets that users name are loaded. Locks are
+ * read again, and complained about, with the rest of their document. */
+static int load_locks(struct assembly *assembly)
+{
+    vec_each (&assembly->documents, pending) {
+        const struct node *node = config_locks(&pending->document);
+        const struct layer *layer;
+
+        if (pending->authority != AUTHORITY_ORG || !node)
+            continue;
+        layer = policy_add_layer(assembly->policy, LAYER_ORG, AUTHORITY_ORG, "org",
+                                 pending->document.file, pending->sha256);
+        for (; layer && node; node = node->next) {
+            struct item item = {.list = LIST_LOCK, .layer = layer, .origin = node->origin};
+
+            item.value = node->text ? keep(assembly, node->text) : NULL;
+            if (item.value && policy_add_item(assembly->policy, &item, assembly->report) < 0)
+                return error_memory(assembly->err);
+        }
+        if (!layer)
+            return error_memory(assembly->err);
+    }
+    return 0;
+}
+
 static int load_builtins(struct assembly *assembly)
 {
     const char *profile = pick_profile(assembly);
@@ -396,6 +478,35 @@ static int load_environment(struct assembly *assembly)
     return 0;
 }
 
+/* --profile and --preset were heeded already; here they are values like others, so that a lock on
+ * them holds. */
+static int load_named_builtins(struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    const struct layer *layer;
+    int r = 0;
+
+    if (!load->profile && load->presets.count == 0)
+        return 0;
+    layer =
+        policy_add_layer(assembly->policy, LAYER_FLAGS, AUTHORITY_USER, "command line", NULL, NULL);
+    if (!layer)
+        return error_memory(assembly->err);
+    if (load->profile)
+        r = policy_set(assembly->policy, layer, SETTING_PROFILE, load->profile,
+                       (struct origin){.file = "--profile"}, assembly->report);
+    vec_each (&load->presets, preset) {
+        struct item item = {.list = LIST_PRESETS,
+                            .value = keep(assembly, *preset),
+                            .layer = layer,
+                            .origin = {.file = "--preset"}};
+
+        if (r == 0)
+            r = item.value ? policy_add_item(assembly->policy, &item, assembly->report) : -ENOMEM;
+    }
+    return r < 0 ? error_memory(assembly->err) : 0;
+}
+
 static int load_flags(struct assembly *assembly)
 {
     struct config_source source = {.policy = assembly->policy,
@@ -404,6 +515,9 @@ static int load_flags(struct assembly *assembly)
                                    .report = assembly->report};
     int r = 0;
 
+    r = load_named_builtins(assembly);
+    if (r < 0)
+        return r;
     vec_each (&assembly->load->steps, step) {
         struct origin origin = {.file = step->extra ? keep(assembly, step->extra) : NULL};
 
@@ -450,6 +564,11 @@ static int seal_policy_files(struct assembly *assembly)
     if (r == 0)
         r = seal_path(assembly, own, make_path(path, "%.4000s/bawn", config));
     if (r == 0)
+        r = seal_path(assembly, own,
+                      make_path(path, "%.4000s/.config/bawn", assembly->policy->home));
+    if (r == 0)
+        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn/approved", config));
+    if (r == 0)
         r = seal_path(assembly, own, load->org_dir);
     for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
         const struct layer *layer = assembly->policy->layers.items[i];
@@ -458,6 +577,30 @@ static int seal_policy_files(struct assembly *assembly)
             r = seal_path(assembly, own, layer->file);
     }
     return r;
+}
+
+/* The first path of a value that may be a list. NULL when it is the root or the home: a variable
+ * that says so would open, or protect, something else than its name says. */
+static char *first_path(const char *value, const char *home)
+{
+    autofree char *first = strndup(value, strcspn(value, ":"));
+    autofree char *path = first ? path_normalize("/", first) : NULL;
+
+    return path && strcmp(path, "/") != 0 && strcmp(path, home) != 0 ? take_ptr(&path) : NULL;
+}
+
+/* The caller's home by the user database, where HOME says otherwise. */
+static const char *usual_home(struct assembly *assembly)
+{
+    char buffer[4096];
+    struct passwd entry;
+    struct passwd *found = NULL;
+
+    (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
+    if (!found || *found->pw_dir != '/' || strcmp(found->pw_dir, "/") == 0 ||
+        strcmp(found->pw_dir, assembly->policy->home) == 0)
+        return NULL;
+    return keep(assembly, found->pw_dir);
 }
 
 static int make_places(struct assembly *assembly)
@@ -477,23 +620,29 @@ static int make_places(struct assembly *assembly)
 
     if (!places)
         return error_memory(assembly->err);
-    places[0] = (struct place){"HOME", policy->home};
-    places[1] = (struct place){"WORKSPACE", policy->workspace};
+    places[0] = (struct place){"HOME", policy->home, usual_home(assembly)};
+    places[1] = (struct place){"WORKSPACE", policy->workspace, NULL};
     for (size_t i = 0; i < count; i++) {
         const char *value = environ_get(assembly->load->environ, known[i].name);
         autofree char *path = NULL;
+        autofree char *usual = NULL;
 
         if (value && *value == '/')
-            path = path_normalize("/", value);
+            path = first_path(value, policy->home);
+        if (path)
+            ;
         else if (known[i].usual)
             path = path_normalize(policy->home, known[i].usual);
         else if (asprintf(&path, "/run/user/%u", (unsigned)getuid()) < 0)
             path = NULL;
         if (!path)
             return error_memory(assembly->err);
-        places[i + 2] = (struct place){known[i].name, keep(assembly, path)};
+        places[i + 2] = (struct place){known[i].name, keep(assembly, path), NULL};
         if (!places[i + 2].path)
             return error_memory(assembly->err);
+        usual = known[i].usual ? path_normalize(policy->home, known[i].usual) : NULL;
+        if (usual && strcmp(usual, path) != 0)
+            places[i + 2].usual = keep(assembly, usual);
     }
     policy->places = places;
     return 0;
@@ -516,6 +665,9 @@ static int find_places(struct assembly *assembly)
     r = load_home(load, home, assembly->err);
     if (r < 0)
         return r;
+    if (path_is_below(home, workspace) && strcmp(home, workspace) != 0 && !load->isolated)
+        report_add(assembly->report, BAWN_WARNING, "load.wide_workspace", (struct origin){0},
+                   "the workspace is %s: your home and those of others are in it", workspace);
     assembly->policy->workspace = keep(assembly, workspace);
     assembly->policy->home = keep(assembly, home);
     if (!assembly->policy->workspace || !assembly->policy->home)
@@ -537,6 +689,8 @@ static int assemble(struct assembly *assembly)
         r = add_layer_files(assembly);
     if (r == 0)
         r = add_named_files(assembly);
+    if (r == 0)
+        r = load_locks(assembly);
     if (r == 0)
         r = load_builtins(assembly);
     if (r == 0)

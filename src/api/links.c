@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "policy/build.h"
 #include "policy/decide.h"
+#include "policy/glob.h"
 #include "policy/message.h"
 
 #include <errno.h>
@@ -28,51 +29,72 @@ struct alias {
 struct follower {
     struct policy *policy;
     VEC(struct alias) aliases;
+    struct map judged; /* links, and whether they can be changed */
 };
 
-/* How much of a pattern stands before its first wildcard component. */
-static size_t literal_prefix(const char *pattern)
+/* The part of a pattern before its first wildcard, as a path; returns where the rest starts. */
+static const char *literal_prefix(const char *pattern, struct strbuf *ret_prefix)
 {
     const char *cursor = pattern;
-    size_t prefix = 0;
+    const char *rest = pattern;
+    char text[LIMIT_PATH_BYTES];
     const char *name;
     size_t length;
 
     while ((name = path_next(&cursor, &length))) {
-        for (size_t i = 0; i < length; i++)
-            if (strchr("*?[\\", name[i]))
-                return prefix;
-        prefix = (size_t)(cursor - pattern);
+        enum glob_kind kind;
+        size_t text_length;
+
+        if (length >= sizeof(text) || glob_classify(name, length, text, &text_length, &kind) ||
+            kind != GLOB_LITERAL)
+            break;
+        strbuf_add(ret_prefix, "/");
+        strbuf_add_bytes(ret_prefix, text, text_length);
+        rest = cursor;
     }
-    return prefix;
+    return rest;
+}
+
+/* The rule's path with its literal part replaced by where that leads. */
+static char *join_alias(const struct path_rule *rule, const char *resolved, const char *rest)
+{
+    struct strbuf joined = {0};
+    bool is_root = strcmp(resolved, "/") == 0 && *rest;
+
+    if (rule->wild)
+        glob_escape(&joined, is_root ? "" : resolved);
+    else
+        strbuf_add(&joined, is_root ? "" : resolved);
+    strbuf_add(&joined, rest);
+    return strbuf_take(&joined);
 }
 
 /* Finds out where a rule leads; notes it when that is elsewhere. */
 static int find_alias(struct follower *follower, const struct path_rule *rule)
 {
-    size_t prefix = rule->wild ? literal_prefix(rule->path) : strlen(rule->path);
-    autostrbuf struct strbuf joined = {0};
-    char start[LIMIT_PATH_BYTES];
+    autostrbuf struct strbuf start = {0};
+    const char *rest = "";
     char resolved[LIMIT_PATH_BYTES];
     struct alias alias = {.rule = rule};
     struct link_notes notes;
     int r;
 
-    if (prefix == 0 || prefix >= sizeof(start))
+    if (rule->wild)
+        rest = literal_prefix(rule->path, &start);
+    else
+        strbuf_add(&start, rule->path);
+    if (start.failed)
+        return -ENOMEM;
+    if (start.length == 0)
         return 0;
-    memcpy(start, rule->path, prefix);
-    start[prefix] = '\0';
     link_notes_init(&notes);
-    r = resolve_path(NULL, "/", start, &notes.looker, resolved, NULL);
+    r = resolve_path(NULL, "/", start.text, &notes.looker, resolved, NULL);
     alias.links = notes;
-    /* In a pattern the resolved part must stand for itself. */
-    if (r < 0 || strcmp(resolved, start) == 0 || (rule->wild && strpbrk(resolved, "*?[\\"))) {
+    if (r < 0 || strcmp(resolved, start.text) == 0) {
         link_notes_done(&alias.links);
         return 0;
     }
-    strbuf_addf(&joined, "%s%s", strcmp(resolved, "/") == 0 && rule->path[prefix] ? "" : resolved,
-                rule->path + prefix);
-    alias.path = strbuf_take(&joined);
+    alias.path = join_alias(rule, resolved, rest);
     if (alias.path && !alias.links.links.failed && vec_push(&follower->aliases, alias))
         return 0;
     free(alias.path);
@@ -80,32 +102,47 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
     return -ENOMEM;
 }
 
-static bool grants_writing(const struct path_rule *rule)
+/* Whether a rule widens: an unapproved project's never does. */
+static bool is_grant(const struct path_rule *rule)
 {
-    return rule->write == ACCESS_ALLOW;
+    return rule->read != ACCESS_UNSET && rule->read < ACCESS_ASK &&
+           rule->layer->authority != AUTHORITY_PROJECT;
 }
 
-/* Whether the command could change a link: by the rules as they are, or by a grant that other links
- * would carry. */
-static bool is_changeable(const struct follower *follower, const char *link)
-{
-    struct path_decision decisions[PATH_OP_COUNT];
+enum judgement { FIXED, CHANGEABLE };
+static const enum judgement judgements[] = {FIXED, CHANGEABLE};
 
-    if (decide_path(follower->policy, link, decisions) < 0 ||
-        decisions[PATH_WRITE].access == ACCESS_ALLOW)
-        return true;
-    vec_each (&follower->aliases, other) {
-        if (grants_writing(other->rule) && path_is_below(link, other->path))
-            return true;
+/* Whether the command could change a link: by the rules as they are, or by a grant that other links
+ * would carry. Many rules lead through the same few links: each is judged once. */
+static bool is_changeable(struct follower *follower, const char *link)
+{
+    size_t length = strlen(link);
+    struct path_decision decisions[PATH_OP_COUNT];
+    const enum judgement *known = map_get(&follower->judged, 0, link, length);
+    bool changeable;
+
+    if (known)
+        return *known == CHANGEABLE;
+    changeable = decide_path(follower->policy, link, decisions) < 0 ||
+                 decisions[PATH_WRITE].access == ACCESS_ALLOW;
+    for (size_t i = 0; !changeable && i < follower->aliases.count; i++) {
+        const struct alias *other = &follower->aliases.items[i];
+
+        changeable = is_grant(other->rule) && other->rule->write == ACCESS_ALLOW &&
+                     path_is_below(link, other->path);
     }
-    return false;
+    /* The key belongs to an alias or to the notes of an item, which may go first: keep a copy. */
+    link = arena_strdup(&follower->policy->arena, link);
+    if (!link || !map_put(&follower->judged, 0, link, length, (void *)&judgements[changeable]))
+        return true;
+    return changeable;
 }
 
 static int add_alias(struct follower *follower, const struct alias *alias,
                      struct bawn_report *report, struct bawn_error *err)
 {
     const struct path_rule *rule = alias->rule;
-    bool grants = rule->read != ACCESS_UNSET && rule->read < ACCESS_ASK;
+    bool grants = is_grant(rule);
 
     for (const char *link = NULL; grants && (link = link_notes_next(&alias->links, link));) {
         autostrbuf struct strbuf label = {0};
@@ -121,6 +158,33 @@ static int add_alias(struct follower *follower, const struct alias *alias,
         return 0;
     }
     return policy_add_alias(follower->policy, rule, alias->path, err);
+}
+
+/* Sockets and devices are listed by the name people know; the kernel ends where its links lead. */
+static int follow_item(struct follower *follower, size_t index)
+{
+    struct policy *policy = follower->policy;
+    struct item item = policy->items.items[index];
+    bool grants = item.list != LIST_DEVICES_DENY;
+    char resolved[LIMIT_PATH_BYTES];
+    struct link_notes notes;
+    int r = 0;
+
+    if (item.list != LIST_NETWORK_UNIX_SOCKETS && item.list != LIST_DEVICES_ALLOW &&
+        item.list != LIST_DEVICES_DENY)
+        return 0;
+    link_notes_init(&notes);
+    if (resolve_path(NULL, "/", item.value, &notes.looker, resolved, NULL) == 0 &&
+        strcmp(resolved, item.value) != 0) {
+        for (const char *link = NULL; grants && (link = link_notes_next(&notes, link));)
+            grants = !is_changeable(follower, link);
+        item.value = arena_strdup(&policy->arena, resolved);
+        if (!item.value ||
+            ((grants || item.list == LIST_DEVICES_DENY) && !vec_push(&policy->items, item)))
+            r = -ENOMEM;
+    }
+    link_notes_done(&notes);
+    return r;
 }
 
 int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_error *err)
@@ -143,6 +207,8 @@ int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_
                 r = add_alias(&follower, alias, report, err);
         }
     }
+    for (size_t i = 0, items = policy->items.count; r == 0 && i < items; i++)
+        r = follow_item(&follower, i) < 0 ? error_memory(err) : 0;
     if (r == 0 && follower.aliases.count && message_summarize(policy) < 0)
         r = error_memory(err);
     vec_each (&follower.aliases, alias) {
@@ -150,5 +216,6 @@ int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_
         link_notes_done(&alias->links);
     }
     vec_done(&follower.aliases);
+    map_done(&follower.judged);
     return r;
 }

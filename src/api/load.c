@@ -213,6 +213,11 @@ int bawn_load_text(struct bawn_load *load, const char *name, const char *text, s
 int bawn_load_set(struct bawn_load *load, const char *key, const char *value, const char *origin,
                   struct bawn_error *err)
 {
+    /* These two are needed before any layer is made. */
+    if (strcmp(key, "profile") == 0)
+        return bawn_load_profile(load, value, err);
+    if (strcmp(key, "presets") == 0)
+        return bawn_load_preset(load, value, err);
     return add_step(
         load,
         (struct load_step){
@@ -281,7 +286,7 @@ bool load_find_project(const char *workspace, const char *home, const char *name
         char *slash;
 
         (void)snprintf(candidate, sizeof(candidate), "%s/%s", ret_dir, name);
-        if (stat(candidate, &st) == 0)
+        if (lstat(candidate, &st) == 0)
             return true;
         slash = strrchr(ret_dir, '/');
         if (!slash || slash == ret_dir || strcmp(ret_dir, home) == 0)

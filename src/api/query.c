@@ -106,9 +106,10 @@ static int give_decision(enum bawn_verdict verdict, const char *code, struct str
 
 static enum message_op message_op(enum bawn_operation operation)
 {
-    return operation == BAWN_WRITE  ? MESSAGE_WRITE
-           : operation == BAWN_EXEC ? MESSAGE_EXEC
-                                    : MESSAGE_READ;
+    /* Connecting to a socket file takes the right to write it. */
+    return operation == BAWN_WRITE || operation == BAWN_CONNECT ? MESSAGE_WRITE
+           : operation == BAWN_EXEC                             ? MESSAGE_EXEC
+                                                                : MESSAGE_READ;
 }
 
 static int resolve(const struct policy *policy, const char *path, char ret_path[LIMIT_PATH_BYTES],
@@ -155,7 +156,7 @@ static int tighten_by_links(const struct policy *policy, const struct link_notes
 }
 
 /* Resolves a path and decides on it; -EREMOTE with *ret_why when it cannot be resolved. */
-static int judge_file(const struct policy *policy, const char *path,
+static int judge_file(const struct policy *policy, const char *path, bool is_socket,
                       char ret_resolved[LIMIT_PATH_BYTES],
                       struct path_decision ret_decisions[PATH_OP_COUNT], struct bawn_error *ret_why)
 {
@@ -168,6 +169,8 @@ static int judge_file(const struct policy *policy, const char *path,
         r = -EREMOTE;
     else
         r = decide_path(policy, ret_resolved, ret_decisions);
+    if (r == 0 && is_socket)
+        r = decide_socket(policy, ret_resolved, &ret_decisions[PATH_WRITE]);
     if (r == 0)
         r = tighten_by_links(policy, &notes, &ret_decisions[PATH_WRITE]);
     link_notes_done(&notes);
@@ -179,14 +182,13 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
 {
     enum message_op op = message_op(operation);
     struct path_decision decisions[PATH_OP_COUNT];
-    const struct path_decision *decision =
-        &decisions[operation == BAWN_WRITE ? PATH_WRITE : PATH_READ];
+    const struct path_decision *decision = &decisions[op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ];
     autostrbuf struct strbuf text = {0};
     autostrbuf struct strbuf rule = {0};
     char resolved[LIMIT_PATH_BYTES];
     struct bawn_error why;
     const char *code;
-    int r = judge_file(policy, path, resolved, decisions, &why);
+    int r = judge_file(policy, path, operation == BAWN_CONNECT, resolved, decisions, &why);
 
     if (r == -EREMOTE)
         return decide_unresolved(policy, operation, path, &why, ret_decision, err);
@@ -198,32 +200,10 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
         message_path(policy, op, path, decision, decisions[PATH_READ].access < ACCESS_ASK, &text);
     message_label(decision, &rule);
     return give_decision(verdict_of(decision->access), code, &text, &rule,
-                         decision->rule ? &decision->rule->origin : NULL, resolved, ret_decision,
-                         err);
-}
-
-/* A socket file needs a listing, or a tree where the program may write: there it could have made
- * the socket itself, and the kernel asks for write permission to connect. */
-static int decide_socket(const struct policy *policy, const char *path,
-                         struct bawn_decision **ret_decision, struct bawn_error *err)
-{
-    autostrbuf struct strbuf text = {0};
-    autostrbuf struct strbuf rule = {0};
-    char resolved[LIMIT_PATH_BYTES];
-    const struct item *item;
-    struct bawn_error why;
-
-    if (resolve_path(NULL, policy->workspace, path, &host_looker, resolved, &why) < 0)
-        return decide_unresolved(policy, BAWN_WRITE, path, &why, ret_decision, err);
-    item = decide_unix_socket(policy, resolved);
-    if (!item)
-        return decide_file(policy, BAWN_WRITE, path, ret_decision, err);
-    if (!ret_decision)
-        return BAWN_ALLOW;
-    strbuf_add(&rule, "unix_sockets ");
-    strbuf_add_escaped(&rule, item->value);
-    return give_decision(BAWN_ALLOW, "network.allowed", &text, &rule, &item->origin, resolved,
-                         ret_decision, err);
+                         decision->socket ? &decision->socket->origin
+                         : decision->rule ? &decision->rule->origin
+                                          : NULL,
+                         resolved, ret_decision, err);
 }
 
 int bawn_can_connect(const struct bawn_policy *policy, const char *target,
@@ -240,8 +220,14 @@ int bawn_can_connect(const struct bawn_policy *policy, const char *target,
 
     if (ret_decision)
         *ret_decision = NULL;
+    if (strncmp(target, "unix:@", 6) == 0) {
+        error_set(err, EINVAL, "network.bad_target",
+                  "target '%s': abstract sockets of the host are never reached", target);
+        error_hint(err, "those made inside are the sandbox's own, and free");
+        return -EINVAL;
+    }
     if (strncmp(target, "unix:", 5) == 0)
-        return decide_socket(&policy->policy, target + 5, ret_decision, err);
+        return decide_file(&policy->policy, BAWN_CONNECT, target + 5, ret_decision, err);
     wrong = host_parse_target(target, &host);
     if (wrong)
         return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", target, wrong);
@@ -297,25 +283,15 @@ int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_
     return *ret_path ? 0 : error_memory(err);
 }
 
-/* The rule that limits a path; *ret_error is a verdict to give at once, or negative. */
-static const struct path_rule *limits_of(const struct policy *policy, const char *path,
-                                         char resolved[LIMIT_PATH_BYTES], int *ret_result,
-                                         struct bawn_decision **ret_decision,
-                                         struct bawn_error *err)
+/* The rules that limit a path. Returns their number; -EREMOTE when it cannot be resolved. */
+static int limits_of(const struct policy *policy, const char *path, char resolved[LIMIT_PATH_BYTES],
+                     const struct path_rule *rules[CLASS_COUNT], struct bawn_error *ret_why)
 {
-    const struct path_rule *rule;
-    struct bawn_error why;
+    size_t count;
 
-    if (ret_decision)
-        *ret_decision = NULL;
-    if (resolve(policy, path, resolved, &why) < 0) {
-        *ret_result = decide_unresolved(policy, BAWN_READ, path, &why, ret_decision, err);
-        return NULL;
-    }
-    rule = decide_limits(policy, resolved, ret_result);
-    if (*ret_result < 0)
-        error_memory(err);
-    return rule;
+    if (resolve(policy, path, resolved, ret_why) < 0)
+        return -EREMOTE;
+    return decide_limits(policy, resolved, rules, &count) < 0 ? -ENOMEM : (int)count;
 }
 
 static bool has_suffix(const char *path, const char *const *suffixes)
@@ -333,54 +309,64 @@ static bool has_suffix(const char *path, const char *const *suffixes)
     return false;
 }
 
-int bawn_check_suffix(const struct bawn_policy *policy, const char *path,
-                      struct bawn_decision **ret_decision, struct bawn_error *err)
+/* Suffix and size are the same question asked of every rule; breaks says which one is not kept. */
+static int check_limits(const struct policy *policy, const char *path, uint64_t size_bytes,
+                        bool (*breaks)(const struct path_rule *rule, const char *path,
+                                       uint64_t size_bytes),
+                        bool is_size, struct bawn_decision **ret_decision, struct bawn_error *err)
 {
     autostrbuf struct strbuf text = {0};
     autostrbuf struct strbuf label = {0};
+    const struct path_rule *rules[CLASS_COUNT];
+    const struct path_rule *broken = NULL;
     char resolved[LIMIT_PATH_BYTES];
-    const char *code = "suffix.allowed";
-    int result = 0;
-    const struct path_rule *rule =
-        limits_of(&policy->policy, path, resolved, &result, ret_decision, err);
+    const char *code = is_size ? "size.allowed" : "suffix.allowed";
+    struct bawn_error why;
+    int count = limits_of(policy, path, resolved, rules, &why);
 
-    if (result != 0)
-        return result;
-    if (rule && rule->suffixes && !has_suffix(resolved, rule->suffixes)) {
-        result = BAWN_DENY;
-        code = message_suffix(path, rule->suffixes, &text);
-    }
+    if (ret_decision)
+        *ret_decision = NULL;
+    if (count == -EREMOTE)
+        return decide_unresolved(policy, BAWN_READ, path, &why, ret_decision, err);
+    if (count < 0)
+        return error_memory(err);
+    for (int i = 0; i < count && !broken; i++)
+        broken = breaks(rules[i], resolved, size_bytes) ? rules[i] : NULL;
     if (!ret_decision)
-        return result;
-    if (rule)
-        message_rule_label(rule, &label);
-    return give_decision((enum bawn_verdict)result, code, &text, &label,
-                         rule ? &rule->origin : NULL, resolved, ret_decision, err);
+        return broken ? BAWN_DENY : BAWN_ALLOW;
+    if (broken && is_size)
+        code = message_size(path, size_bytes, broken->max_file_bytes, &text);
+    else if (broken)
+        code = message_suffix(path, broken->suffixes, &text);
+    if (count > 0)
+        message_rule_label(broken ? broken : rules[0], &label);
+    return give_decision(broken ? BAWN_DENY : BAWN_ALLOW, code, &text, &label,
+                         count > 0 ? &(broken ? broken : rules[0])->origin : NULL, resolved,
+                         ret_decision, err);
+}
+
+static bool breaks_suffix(const struct path_rule *rule, const char *path, uint64_t size_bytes)
+{
+    (void)size_bytes;
+    return rule->suffixes && !has_suffix(path, rule->suffixes);
+}
+
+static bool breaks_size(const struct path_rule *rule, const char *path, uint64_t size_bytes)
+{
+    (void)path;
+    return rule->max_file_bytes && size_bytes > rule->max_file_bytes;
+}
+
+int bawn_check_suffix(const struct bawn_policy *policy, const char *path,
+                      struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    return check_limits(&policy->policy, path, 0, breaks_suffix, false, ret_decision, err);
 }
 
 int bawn_check_size(const struct bawn_policy *policy, const char *path, uint64_t size_bytes,
                     struct bawn_decision **ret_decision, struct bawn_error *err)
 {
-    autostrbuf struct strbuf text = {0};
-    autostrbuf struct strbuf label = {0};
-    char resolved[LIMIT_PATH_BYTES];
-    const char *code = "size.allowed";
-    int result = 0;
-    const struct path_rule *rule =
-        limits_of(&policy->policy, path, resolved, &result, ret_decision, err);
-
-    if (result != 0)
-        return result;
-    if (rule && rule->max_file_bytes && size_bytes > rule->max_file_bytes) {
-        result = BAWN_DENY;
-        code = message_size(path, size_bytes, rule->max_file_bytes, &text);
-    }
-    if (!ret_decision)
-        return result;
-    if (rule)
-        message_rule_label(rule, &label);
-    return give_decision((enum bawn_verdict)result, code, &text, &label,
-                         rule ? &rule->origin : NULL, resolved, ret_decision, err);
+    return check_limits(&policy->policy, path, size_bytes, breaks_size, true, ret_decision, err);
 }
 
 int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation, const char *what,
@@ -397,7 +383,6 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
 
     if (operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0) {
         story.asked = what + 5;
-        story.op = MESSAGE_WRITE;
     } else if (operation == BAWN_CONNECT) {
         wrong = host_parse_target(what, &host);
         if (wrong)
@@ -406,7 +391,8 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
         *ret_text = strbuf_take(&out);
         return *ret_text ? 0 : error_memory(err);
     }
-    r = judge_file(&policy->policy, story.asked, resolved, decisions, &why);
+    r = judge_file(&policy->policy, story.asked, operation == BAWN_CONNECT, resolved, decisions,
+                   &why);
     if (r == -EREMOTE && why.errnum == EINVAL)
         return error_set(err, EINVAL, why.code, "%s", why.message);
     if (r == -EREMOTE)

@@ -94,6 +94,52 @@ int config_load(const struct config_source *source, const struct config_document
     }
 }
 
+/* What follows the place that a path starts with, and the place; NULL when it starts with none. */
+static const char *behind_place(const struct policy *policy, const char *text,
+                                const struct place **ret_place)
+{
+    const char *name = *text == '~' ? "HOME" : text + 1;
+    size_t length = *text == '~' ? strlen(name) : strcspn(name, "/");
+
+    if (*text != '~' && *text != '$')
+        return NULL;
+    for (const struct place *place = policy->places; place->name; place++) {
+        if (strlen(place->name) == length && strncmp(place->name, name, length) == 0) {
+            *ret_place = place;
+            return *text == '~' ? text + 1 : name + length;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Adds an entry where it is, and where else it would be: programs that do not
+ * heed a variable keep their secrets at the usual place, and what is protected
+ * at any depth is protected in the workspace by its very name, so that a link
+ * of that name is followed.
+ */
+static int add_entry(const struct config_source *source, const struct path_rule *rule,
+                     const char *text)
+{
+    struct policy *policy = source->policy;
+    struct path_rule repeat = *rule;
+    const struct place *place = NULL;
+    const char *rest = behind_place(policy, text, &place);
+    const char *again = NULL;
+    int r = source_add_pattern(source, rule, "/", text, "path");
+
+    if (rest && place->usual)
+        again = arena_printf(&policy->arena, "%s%s", place->usual, rest);
+    else if (rule->kind == RULE_PROTECTED && strncmp(text, "/**/", 4) == 0)
+        again = arena_printf(&policy->arena, "$WORKSPACE/%s", text + 4);
+    else
+        return r;
+    if (r < 0 || !again)
+        return r < 0 ? r : -ENOMEM;
+    repeat.is_repeat = true;
+    return source_add_pattern(source, &repeat, "/", again, "path");
+}
+
 static int read_entry(const struct config_source *source, enum rule_kind kind,
                       const struct node *entry)
 {
@@ -110,9 +156,10 @@ static int read_entry(const struct config_source *source, enum rule_kind kind,
         return 0;
     }
     rule.reason = arena_strdup(&source->policy->arena, why->text);
-    if (!rule.reason)
+    rule.spelled = arena_strdup(&source->policy->arena, path->text);
+    if (!rule.reason || !rule.spelled)
         return -ENOMEM;
-    return source_add_pattern(source, &rule, "/", path->text, "path");
+    return add_entry(source, &rule, path->text);
 }
 
 int config_read_list(const struct config_source *source, enum rule_kind kind, const char *text,
@@ -141,10 +188,21 @@ const char *config_profile(const struct config_document *document)
     return node && node->kind == NODE_STRING ? node->text : NULL;
 }
 
-const struct node *config_presets(const struct config_document *document)
+/* The first item of a top-level list of a bawn document, or NULL. */
+static const struct node *first_of(const struct config_document *document, const char *key)
 {
     const struct node *node =
-        document->format == FORMAT_BAWN ? node_get(document->root, "presets") : NULL;
+        document->format == FORMAT_BAWN ? node_get(document->root, key) : NULL;
 
     return node && node->kind == NODE_LIST ? node->first : NULL;
+}
+
+const struct node *config_presets(const struct config_document *document)
+{
+    return first_of(document, "presets");
+}
+
+const struct node *config_locks(const struct config_document *document)
+{
+    return first_of(document, "lock");
 }

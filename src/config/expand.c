@@ -98,16 +98,6 @@ const char *expand_path(struct policy *policy, const char *base, const char *tex
     return arena_strdup(&policy->arena, path);
 }
 
-/* SECURITY: a directory that has a * in its name must not turn into a wildcard. */
-static void add_literal(struct strbuf *out, const char *path)
-{
-    for (; *path; path++) {
-        if (strchr("*?[\\", *path))
-            strbuf_add_bytes(out, "\\", 1);
-        strbuf_add_bytes(out, path, 1);
-    }
-}
-
 /* Takes a final "/", "/." or "/" and stars away: a tree is what a rule is about anyway. */
 static void trim_tail(struct strbuf *pattern)
 {
@@ -177,7 +167,8 @@ const char *expand_pattern(struct policy *policy, const char *base, const char *
     base = find_base(policy, base, text, &rest, ret_wrong);
     if (!base)
         return NULL;
-    add_literal(&pattern, base);
+    /* SECURITY: a directory that has a * in its name must not turn into a wildcard. */
+    glob_escape(&pattern, base);
     first = strcspn(rest, "/");
     if (rest == text && *text != '/' && strcmp(text, ".") != 0 && !starts_with_dotdot(text) &&
         rest[first + strspn(rest + first, "/")] == '\0')

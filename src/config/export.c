@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "policy/build.h"
+#include "policy/glob.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,11 +29,7 @@ static void add_pattern_text(struct strbuf *out, const struct path_rule *rule)
         add_quoted(out, rule->path);
         return;
     }
-    for (const char *byte = rule->path; *byte; byte++) {
-        if (strchr("*?[\\", *byte))
-            strbuf_add(&escaped, "\\");
-        strbuf_add_bytes(&escaped, byte, 1);
-    }
+    glob_escape(&escaped, rule->path);
     add_quoted(out, escaped.text ? escaped.text : "");
 }
 

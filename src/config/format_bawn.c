@@ -140,6 +140,11 @@ int source_load_path(const struct config_source *source, const struct node *node
         report_hint(source->report, "write %s: {%s: PATH, mode: ro}", node->key, root_word);
         return 0;
     }
+    if (strchr(root, '*')) {
+        report_add(source->report, BAWN_WARNING, "config.odd_path", node->key_origin,
+                   "%s: '%s' is a path, not a pattern: its * stands for itself", full, root);
+        report_hint(source->report, "patterns go into sandbox.deny, ask, protect or confirm");
+    }
     return source_add_path(source, &rule, root, "sandbox.paths");
 }
 

@@ -73,7 +73,12 @@ int source_add_pattern(const struct config_source *source, const struct path_rul
     copy.path = expand_pattern(source->policy, base, text, &copy.wild, &wrong);
     if (!copy.path)
         return complain_path(source, rule, key, text, wrong);
-    copy.spelled = arena_strdup(&source->policy->arena, text);
+    if (strstr(text, "://") || strchr(text, '{') || *text == ' ' || text[strlen(text) - 1] == ' ')
+        report_add(source->report, BAWN_WARNING, "config.odd_pattern", rule->origin,
+                   "%s: '%s' is taken letter by letter: blanks, braces and schemes have no meaning",
+                   key, text);
+    if (!copy.spelled)
+        copy.spelled = arena_strdup(&source->policy->arena, text);
     copy.layer = source->layer;
     return copy.spelled ? policy_add_rule(source->policy, &copy, source->report) : -ENOMEM;
 }

@@ -57,13 +57,17 @@ static const char *check_item(const struct config_source *source, enum list_id l
     case LIST_ENV_PASS:
         if (strcmp(*value, "*") == 0)
             return "passing every variable would pass on your secrets: name those that are needed";
+        if (env_is_dangerous(*value, strlen(*value)))
+            return "makes programs run code of the caller's choice: it is never passed on";
         return is_env_name(*value, true) ? NULL : "not the name of an environment variable";
     case LIST_ENV_DENY:
         return is_env_name(*value, true) ? NULL : "not the name of an environment variable";
     case LIST_ENV_SET:
         if (!is_env_name(key, false))
             return "not the name of an environment variable";
-        return strncmp(key, "LD_", 3) == 0 ? "the loader's variables are never set" : NULL;
+        return env_is_dangerous(key, strlen(key))
+                   ? "makes programs run code of somebody's choice: it is never set"
+                   : NULL;
     case LIST_TOOLS:
         for (size_t i = 0; i < sizeof(tool_names) / sizeof(tool_names[0]); i++)
             if (strcmp(*value, tool_names[i]) == 0)

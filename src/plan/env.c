@@ -7,35 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool name_matches(const char *pattern, const char *name, size_t length)
-{
-    size_t size = strlen(pattern);
-
-    if (size > 0 && pattern[size - 1] == '*')
-        return length >= size - 1 && strncmp(pattern, name, size - 1) == 0;
-    return size == length && strncmp(pattern, name, length) == 0;
-}
-
 static bool is_listed(const struct policy *policy, enum list_id list, const char *name,
                       size_t length)
 {
     vec_each (&policy->items, item) {
-        if (item->list == list && name_matches(item->value, name, length))
+        if (item->list == list && env_matches(item->value, name, length))
             return true;
     }
-    return false;
-}
-
-/* SECURITY: these make the next program run code of the caller's choice, whoever lists them. */
-static bool is_dangerous(const char *name, size_t length)
-{
-    static const char *const names[] = {"LD_*",        "BASH_ENV",   "ENV",
-                                        "BASH_FUNC_*", "SHELLOPTS",  "PROMPT_COMMAND",
-                                        "PERL5OPT",    "GCONV_PATH", "BAWN_*"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (name_matches(names[i], name, length))
-            return true;
     return false;
 }
 
@@ -67,7 +45,7 @@ int plan_env(struct plan *plan, const char *const *environ)
     for (; r == 0 && environ && *environ; environ++) {
         size_t length = strcspn(*environ, "=");
 
-        if ((*environ)[length] == '=' && length > 0 && !is_dangerous(*environ, length) &&
+        if ((*environ)[length] == '=' && length > 0 && !env_is_dangerous(*environ, length) &&
             is_listed(policy, LIST_ENV_PASS, *environ, length) &&
             !is_listed(policy, LIST_ENV_DENY, *environ, length))
             r = add_env(plan, *environ, length, *environ + length + 1, true);
@@ -75,7 +53,8 @@ int plan_env(struct plan *plan, const char *const *environ)
     for (size_t i = 0; r == 0 && i < sizeof(own) / sizeof(own[0]); i++)
         r = add_env(plan, own[i][0], strlen(own[i][0]), own[i][1], false);
     vec_each (&policy->items, item) {
-        if (r == 0 && item->list == LIST_ENV_SET && !is_dangerous(item->key, strlen(item->key)) &&
+        if (r == 0 && item->list == LIST_ENV_SET &&
+            !env_is_dangerous(item->key, strlen(item->key)) &&
             !is_listed(policy, LIST_ENV_DENY, item->key, strlen(item->key)))
             r = add_env(plan, item->key, strlen(item->key), item->value, false);
     }

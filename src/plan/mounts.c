@@ -11,8 +11,8 @@
 
 /*
  * How it works: the literal paths of all rules, parents first, each with what
- * the policy decides for it. Where that differs from what surrounds the path
- * a step is made. Everything starts hidden, or read-only with "reads: static";
+ * the policy decides for it. Where that differs from what is mounted around
+ * the path a step is made. Everything starts hidden, or read-only with "reads: static";
  * so a hidden path costs nothing unless something visible surrounds it.
  */
 enum view {
@@ -30,6 +30,7 @@ struct spot {
     enum view view;
     const struct path_rule *winner; /* of the decision for reads; NULL: a default */
     const struct path_rule *write_winner;
+    bool write_asks;
     bool has_step;
 };
 
@@ -99,24 +100,17 @@ static int add_step(struct plan *plan, struct mount_step step)
     return vec_push(&plan->mounts, step) ? 0 : -ENOMEM;
 }
 
-static uint64_t tmp_size(const struct policy *policy)
+static int add_private(struct plan *plan, const struct path_rule *rule, bool read_only)
 {
-    const uint64_t usual = 256ULL << 20;
-    uint64_t size = policy_number(policy, SETTING_LIMITS_TMP_SIZE);
-
-    return size ? size : usual;
-}
-
-static int add_private(struct plan *plan, const struct path_rule *rule)
-{
-    struct mount_step step = {.kind = MOUNT_TMPFS, .target = rule->path, .rule = rule};
+    struct mount_step step = {
+        .kind = MOUNT_TMPFS, .target = rule->path, .read_only = read_only, .rule = rule};
 
     if (strcmp(rule->path, "/proc") == 0)
         step.kind = MOUNT_PROC;
     else if (strcmp(rule->path, "/dev") == 0)
         step.kind = MOUNT_DEV;
     else
-        step.size_bytes = tmp_size(plan->policy);
+        step.size_bytes = plan_limit(plan, SETTING_LIMITS_TMP_SIZE);
     return add_step(plan, step);
 }
 
@@ -173,7 +167,11 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
         return 0;
     if (spot->view == VIEW_PRIVATE) {
         spot->has_step = true;
-        return add_private(plan, rule);
+        return add_private(plan, rule, false);
+    }
+    if (spot->view == VIEW_SEALED && around != VIEW_PRIVATE) {
+        spot->has_step = true; /* empty, and it stays so */
+        return add_private(plan, rule, true);
     }
     if (spot->view == VIEW_SEALED && !in_own_proc(rule->path, around))
         return 0; /* nothing is there yet: creating it is what must be refused */
@@ -203,6 +201,22 @@ static const char *rule_words(struct plan *plan, const struct path_rule *rule)
     return arena_printf(&plan->arena, "%s %s", rule_mode(rule), rule->path);
 }
 
+/* Whether a rule is about something that is not there to be mounted over: it has to be refused when
+ * it is made, or covered when it appears. */
+static bool is_late(const struct spot *spot, enum view around, enum look look)
+{
+    bool mountable = look == LOOK_DIRECTORY || look == LOOK_OTHER;
+
+    if (spot->view == around)
+        return false;
+    if (around == VIEW_PRIVATE)
+        return !in_own_proc(spot->rule->path, around) && spot->view != VIEW_PRIVATE && !mountable;
+    /* A mount on a symbolic link would cover what it leads to; the link itself could be replaced.
+     */
+    return is_visible(around) && !mountable && spot->view != VIEW_PRIVATE &&
+           (spot->view == VIEW_HIDDEN || around != VIEW_RO);
+}
+
 /* Who holds a literal rule, given what it meets on this host. */
 static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
                            enum look look, const char **note)
@@ -210,31 +224,25 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     bool native = plan->backend == BACKEND_NATIVE;
     unsigned wall = native ? BY_MOUNT : BY_LANDLOCK;
     unsigned supervisor = plan_has(plan, FEATURE_NOTIFY) ? BY_SUPERVISOR : 0;
-    bool exists = look == LOOK_DIRECTORY || look == LOOK_OTHER || look == LOOK_LINK;
 
     if (plan->backend == BACKEND_COUNT)
         return 0;
-    if (spot->view == VIEW_ASK)
+    if (look == LOOK_ABSENT)
+        *note = "does not exist now";
+    if (spot->view == VIEW_ASK || spot->write_asks)
         return supervisor;
     if (spot->view == VIEW_OVERLAY && !(native && plan_has(plan, FEATURE_OVERLAY)))
         return 0;
-    if (spot->view == VIEW_PRIVATE)
-        return native ? wall : 0;
     /* A policy file that a private tree covers is not there to be changed. */
-    if (spot->view == VIEW_SEALED && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
+    if (around == VIEW_PRIVATE && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
         return native ? wall : 0;
-    if (spot->view == VIEW_SEALED)
-        return !native ? 0 : in_own_proc(spot->rule->path, around) ? wall : supervisor;
-    if (spot->view == VIEW_HIDDEN && !is_visible(around))
-        return wall; /* by absence */
-    if (!exists) {
-        *note =
-            spot->view == VIEW_HIDDEN || spot->view == VIEW_RO ? "does not exist now" : "absent";
-        return is_visible(around) && around != VIEW_RO && spot->view != around ? supervisor : wall;
-    }
-    if (!native && spot->view != around && around != VIEW_HIDDEN)
+    if (spot->view == VIEW_PRIVATE || spot->view == VIEW_SEALED || around == VIEW_PRIVATE)
+        return !native ? 0 : is_late(spot, around, look) ? supervisor : wall;
+    if (is_late(spot, around, look))
+        return supervisor;
+    if (!native && spot->view != around && is_visible(around))
         return supervisor; /* Landlock cannot take back what a parent grants */
-    return wall;
+    return wall;           /* mounted, masked, or hidden by absence */
 }
 
 static int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
@@ -298,6 +306,7 @@ static int decide_spot(struct plan *plan, struct spot *spot)
     spot->view = view_of(decisions);
     spot->winner = decisions[PATH_READ].rule;
     spot->write_winner = decisions[PATH_WRITE].rule;
+    spot->write_asks = decisions[PATH_WRITE].access == ACCESS_ASK;
     return r;
 }
 
@@ -319,8 +328,9 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
         if (!rule->link)
             r = enforce_literal(plan, rule, &spots[0], around, look);
     }
-    if (r == 0 && (spots[0].has_step || spots[0].view != around) && look != LOOK_LINK &&
-        !vec_push(&rooms->open, spots[0]))
+    /* SECURITY: what surrounds a path is what is mounted there, not what was decided: an "ask"
+     * without a step of its own must not make what is below it seem hidden. */
+    if (r == 0 && spots[0].has_step && look != LOOK_LINK && !vec_push(&rooms->open, spots[0]))
         r = -ENOMEM;
     return r;
 }

@@ -114,11 +114,19 @@ int plan_landlock(struct plan *plan)
     landlock->scopes_signals = landlock->abi >= 6;
     vec_each (&plan->mounts, step) {
         struct landlock_rule rule = {.path = step->target};
+        bool only_read;
 
         if (step->kind == MOUNT_SYMLINK || step->kind == MOUNT_MASK_DIR ||
-            step->kind == MOUNT_MASK_FILE)
+            step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_SEAL)
             continue;
-        rule.access = landlock->handled_fs & (step->read_only ? reading : ~0ULL);
+        /* SECURITY: without mounts a private tree or an overlay is the host's own: nothing of it is
+         * granted, and of an overlay only what it shows. */
+        if (plan->backend == BACKEND_LANDLOCK && step->kind != MOUNT_BIND &&
+            step->kind != MOUNT_OVERLAY)
+            continue;
+        only_read =
+            step->read_only || (plan->backend == BACKEND_LANDLOCK && step->kind == MOUNT_OVERLAY);
+        rule.access = landlock->handled_fs & (only_read ? reading : ~0ULL);
         if (rule.access && !vec_push(&landlock->rules, rule))
             return -ENOMEM;
     }
@@ -173,6 +181,10 @@ static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
         return strict || half < 2 * gib ? gib : half / 10 * 9;
     case SETTING_LIMITS_MEMORY:
         return strict || half < 2 * gib ? 2 * gib : half;
+    case SETTING_LIMITS_TMP_SIZE:
+        return 256ULL << 20;
+    case SETTING_LIMITS_IO_WEIGHT:
+        return 100;
     case SETTING_LIMITS_CPU:
         return strict ? 80 : 80ULL * (facts->cpus ? facts->cpus : 1);
     default:
@@ -206,28 +218,39 @@ static unsigned limit_by(const struct plan *plan, enum setting_id id)
     }
 }
 
+uint64_t plan_limit(const struct plan *plan, enum setting_id id)
+{
+    const struct setting *setting = &plan->policy->settings[id];
+    uint64_t preset = preset_limit(plan, id);
+
+    if (!setting->is_set)
+        return preset;
+    /* A project narrows: it cannot lift what the preset says. */
+    if (setting->layer->authority == AUTHORITY_PROJECT && preset && preset < setting->number)
+        return preset;
+    return setting->number;
+}
+
 int plan_limits(struct plan *plan)
 {
     for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
         const struct setting *setting = &plan->policy->settings[id];
-        uint64_t preset = preset_limit(plan, id);
-        struct limit_step step = {
-            .id = id, .value = preset, .is_explicit = setting->is_set, .by = limit_by(plan, id)};
+        struct limit_step step = {.id = id,
+                                  .value = plan_limit(plan, id),
+                                  .is_explicit = setting->is_set,
+                                  .by = limit_by(plan, id)};
 
-        if (setting->is_set)
-            step.value = setting->number;
-        /* A project narrows: it cannot lift what the preset says. */
-        if (setting->is_set && setting->layer->authority == AUTHORITY_PROJECT && preset &&
-            preset < step.value)
-            step.value = preset;
-        if (step.value == 0)
+        /* What nobody asked for and the kernel does anyway is not worth a line. */
+        if (step.value == 0 ||
+            (!setting->is_set && (id == SETTING_LIMITS_TMP_SIZE || id == SETTING_LIMITS_IO_WEIGHT)))
             continue;
         if (!vec_push(&plan->limits, step))
             return -ENOMEM;
         if (step.is_explicit &&
             plan_enforce(plan,
                          arena_printf(&plan->arena, "%s: %s", setting_table[id].key, setting->text),
-                         setting->origin, step.by, NULL) < 0)
+                         setting->origin, step.by,
+                         step.value < setting->number ? "a smaller one holds" : NULL) < 0)
             return -ENOMEM;
     }
     return 0;

@@ -131,6 +131,9 @@ int plan_net_rules(struct plan *plan);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
 
+/* What a limit comes to, 0 for none. */
+uint64_t plan_limit(const struct plan *plan, enum setting_id id);
+
 /* Adds a line on who holds a rule. */
 int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsigned by,
                  const char *note);

@@ -47,6 +47,7 @@
 #define clocks     "the clock and the name belong to the host"
 #define creates    "a file that a rule protects may be created or replaced"
 #define asks       "the policy says to ask"
+#define sockets    "a read-only mount does not stop connecting to a socket in it"
 
 const struct syscall_rule syscall_table[] = {
     REFUSE("mount", WHEN_NOT_CONTAINERS, mounts),
@@ -167,6 +168,8 @@ const struct syscall_rule syscall_table[] = {
     WATCH("rename", WHEN_PROTECTING, creates),
     WATCH("renameat", WHEN_PROTECTING, creates),
     WATCH("renameat2", WHEN_PROTECTING, creates),
+    WATCH("connect", WHEN_PROTECTING, sockets),
+    {"sendto", SYSCALL_NOTIFY, WHEN_PROTECTING, 4, ~0ULL, 0, 1, sockets},
     WATCH("open", WHEN_ASKING, asks),
     WATCH("openat", WHEN_ASKING, asks),
     WATCH("openat2", WHEN_ASKING, asks),

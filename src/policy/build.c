@@ -141,7 +141,7 @@ static bool is_locked(const struct policy *policy, const struct layer *layer, co
 {
     const struct item *lock = NULL;
 
-    if (layer->authority != AUTHORITY_ORG && layer->id != LAYER_BUILTIN)
+    if (layer->authority != AUTHORITY_ORG && layer->authority != AUTHORITY_BUILTIN)
         lock = find_lock(policy, key);
     if (!lock)
         return false;
@@ -233,6 +233,19 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
         report_add(report, BAWN_WARNING, "policy.reopen", item->origin,
                    "%s has no effect: only the user and the org re-open built-in entries", key);
         return 0;
+    }
+    if (item->list == LIST_NETWORK_HOSTS) {
+        vec_each (&policy->items, other) {
+            if (other->list != item->list || strcmp(other->key, item->key) != 0)
+                continue;
+            if (other->layer->authority > item->layer->authority)
+                report_add(report, BAWN_WARNING, "policy.denied_above", item->origin,
+                           "%s.%s has no effect: %s:%u:%u pins it already", key, item->key,
+                           other->origin.file, other->origin.line, other->origin.column);
+            else
+                *other = *item;
+            return 0;
+        }
     }
     return vec_push(&policy->items, *item) ? 0 : -ENOMEM;
 }

@@ -5,6 +5,7 @@
 #include "policy/build.h"
 
 #include <string.h>
+#include <strings.h>
 
 static enum access rule_access(const struct path_rule *rule, enum path_op op)
 {
@@ -130,7 +131,9 @@ static void decide_op(const struct policy *policy, const struct tree_answer *ans
     for (enum rule_class above = CLASS_USER; above <= CLASS_ORG; above++) {
         const struct path_rule *rule = answer->best[above][op].rule;
 
-        if (above > class && rule && rule_restricts(rule, op))
+        /* "overlay" and "private" are no refusals, but whoever is weaker cannot undo them either.
+         */
+        if (above > class && rule && !(op == PATH_WRITE && rule->read_only))
             tighten(ret_decision, rule, op);
     }
     if (listed && !is_reopened(policy, answer, op)) {
@@ -178,20 +181,29 @@ int decide_path(const struct policy *policy, const char *path,
     return r;
 }
 
-const struct path_rule *decide_limits(const struct policy *policy, const char *path, int *ret_error)
+int decide_limits(const struct policy *policy, const char *path,
+                  const struct path_rule *ret_rules[CLASS_COUNT], size_t *ret_count)
 {
-    struct path_decision decisions[PATH_OP_COUNT] = {0};
+    struct tree_answer answer;
+    int r = pathtree_ask(&policy->tree, path, &answer);
 
-    *ret_error = decide_path(policy, path, decisions);
-    if (*ret_error < 0 || decisions[PATH_READ].reason != DECIDED_BY_RULE)
-        return NULL;
-    return decisions[PATH_READ].rule;
+    *ret_count = 0;
+    for (unsigned class = 0; r == 0 && class < CLASS_COUNT; class ++) {
+        const struct path_rule *rule = answer.best[class][PATH_READ].rule;
+
+        if (rule && (rule->suffixes || rule->max_file_bytes))
+            ret_rules[(*ret_count)++] = rule;
+    }
+    return r;
 }
 
-/* What the rules of each speaker say of a host: a denial, and the most specific of the others. */
+/* What the rules of each speaker say of a host: a denial, the most specific of the others, and any
+ * wish to be asked, however wide. */
 struct net_search {
-    unsigned lowest_bits; /* a range must be at least this narrow to count; 0: any */
+    unsigned lowest_bits; /* a range must be at least this narrow to open; 0: any */
+    bool only_restrict;   /* the rules are about an address that the name stands for */
     const struct net_rule *denied;
+    const struct net_rule *ask[AUTHORITY_COUNT];
     struct {
         const struct net_rule *rule;
         unsigned specificity;
@@ -210,7 +222,9 @@ static void net_found(void *context, const struct net_rule *rule, unsigned speci
             search->denied = rule;
         return;
     }
-    if (rule->host.prefix_bits < search->lowest_bits)
+    if (rule->verdict == NET_ASK && !search->ask[who])
+        search->ask[who] = rule;
+    if (search->only_restrict || rule->host.prefix_bits < search->lowest_bits)
         return;
     if (before &&
         (specificity < search->best[who].specificity ||
@@ -220,7 +234,7 @@ static void net_found(void *context, const struct net_rule *rule, unsigned speci
     search->best[who].specificity = specificity;
 }
 
-/* The most specific rule of all that may widen, then what stronger speakers and the project say. */
+/* The most specific rule of all that may widen. */
 static const struct net_rule *net_winner(const struct net_search *search)
 {
     const struct net_rule *winner = NULL;
@@ -236,15 +250,21 @@ static const struct net_rule *net_winner(const struct net_search *search)
             specificity = search->best[who].specificity;
         }
     }
-    for (unsigned who = AUTHORITY_USER; winner && who < AUTHORITY_COUNT; who++) {
-        const struct net_rule *rule = search->best[who].rule;
-
-        if (rule && who > winner->layer->authority && rule->verdict == NET_ASK)
-            winner = rule;
-    }
-    if (winner && winner->verdict == NET_ALLOW && search->best[AUTHORITY_PROJECT].rule)
-        winner = search->best[AUTHORITY_PROJECT].rule;
     return winner;
+}
+
+/* The wish to be asked that stands over a grant of this authority: of a stronger speaker who does
+ * not allow it himself, or of the project. */
+static const struct net_rule *net_wish(const struct net_search *search, unsigned authority)
+{
+    for (unsigned who = AUTHORITY_COUNT; who-- > AUTHORITY_PROJECT;) {
+        const struct net_rule *own = search->best[who].rule;
+        bool allows = own && own->verdict == NET_ALLOW;
+
+        if (search->ask[who] && !allows && (who > authority || who == AUTHORITY_PROJECT))
+            return search->ask[who];
+    }
+    return NULL;
 }
 
 static const struct item *find_host_port(const struct policy *policy, unsigned port)
@@ -256,36 +276,65 @@ static const struct item *find_host_port(const struct policy *policy, unsigned p
     return NULL;
 }
 
+static void decide_allowed(const struct net_search *search, unsigned authority,
+                           struct net_decision *decision)
+{
+    const struct net_rule *wish = net_wish(search, authority);
+
+    decision->access = wish ? ACCESS_ASK : ACCESS_ALLOW;
+    if (!wish)
+        return;
+    decision->rule = wish;
+    decision->item = NULL;
+    decision->reason = NET_BY_RULE;
+}
+
 static void decide_proxied(const struct policy *policy, const struct host *target,
                            const struct net_search *search, struct net_decision *decision)
 {
-    static const enum access verdicts[] = {
-        [NET_ALLOW] = ACCESS_ALLOW, [NET_ASK] = ACCESS_ASK, [NET_DENY] = ACCESS_DENY};
     const struct net_rule *winner = net_winner(search);
 
-    if (decision->special && strcmp(decision->special, "loopback") == 0) {
+    if (decision->special && strcmp(decision->special, "loopback") == 0)
         decision->item = find_host_port(policy, target->port);
-        if (decision->item) {
-            decision->access = ACCESS_ALLOW;
-            decision->reason = NET_BY_HOST_PORT;
-            return;
-        }
-    }
-    if (decision->special && !winner) {
-        decision->access = ACCESS_DENY;
+    if (decision->item) {
+        decision->reason = NET_BY_HOST_PORT;
+        decide_allowed(search, decision->item->layer->authority, decision);
+    } else if (decision->special && !winner) {
         decision->reason = NET_BY_SPECIAL;
-        return;
-    }
-    if (!winner) {
-        decision->access = policy_number(policy, SETTING_NETWORK_UNLISTED) == UNLISTED_ASK
-                               ? ACCESS_ASK
-                               : ACCESS_DENY;
+    } else if (!winner) {
         decision->reason = NET_BY_UNLISTED;
-        return;
+        if (policy_number(policy, SETTING_NETWORK_UNLISTED) == UNLISTED_ASK)
+            decision->access = ACCESS_ASK;
+    } else {
+        decision->rule = winner;
+        decision->reason = NET_BY_RULE;
+        decision->access = ACCESS_ASK;
+        if (winner->verdict == NET_ALLOW)
+            decide_allowed(search, winner->layer->authority, decision);
     }
-    decision->access = verdicts[winner->verdict];
-    decision->rule = winner;
-    decision->reason = NET_BY_RULE;
+}
+
+/* Addresses that a name is known to stand for: loopback's, and those it is pinned to. What rules
+ * say against them holds for the name. */
+static void search_addresses(const struct policy *policy, const struct host *target,
+                             bool is_loopback, struct net_search *search)
+{
+    static const char *const loopback[] = {"127.0.0.1", "::1"};
+    struct host address;
+
+    search->only_restrict = true;
+    for (size_t i = 0; is_loopback && i < 2; i++) {
+        (void)host_parse_address(loopback[i], &address);
+        address.port = target->port;
+        netindex_ask(&policy->net_index, &address, net_found, search);
+    }
+    vec_each (&policy->items, item) {
+        if (item->list != LIST_NETWORK_HOSTS || strcasecmp(item->key, target->name) != 0 ||
+            !host_parse_address(item->value, &address))
+            continue;
+        address.port = target->port;
+        netindex_ask(&policy->net_index, &address, net_found, search);
+    }
 }
 
 void decide_net(const struct policy *policy, const struct host *target,
@@ -299,6 +348,8 @@ void decide_net(const struct policy *policy, const struct host *target,
         return;
     ret_decision->special = host_special(target, &search.lowest_bits);
     netindex_ask(&policy->net_index, target, net_found, &search);
+    if (target->kind == HOST_NAME)
+        search_addresses(policy, target, ret_decision->special != NULL, &search);
     if (search.denied) {
         ret_decision->rule = search.denied;
         ret_decision->reason = NET_BY_RULE;
@@ -309,11 +360,34 @@ void decide_net(const struct policy *policy, const struct host *target,
     }
 }
 
-const struct item *decide_unix_socket(const struct policy *policy, const char *path)
+static const struct item *find_socket(const struct policy *policy, const char *path)
 {
     vec_each (&policy->items, item) {
         if (item->list == LIST_NETWORK_UNIX_SOCKETS && path_is_below(path, item->value))
             return item;
     }
     return NULL;
+}
+
+int decide_socket(const struct policy *policy, const char *path, struct path_decision *ret_decision)
+{
+    const struct item *item = find_socket(policy, path);
+    struct path_decision decisions[PATH_OP_COUNT];
+    struct tree_answer answer;
+    const struct tree_match *listed = &answer.best[CLASS_LISTED][PATH_WRITE];
+    int r = pathtree_ask(&policy->tree, path, &answer);
+
+    if (r < 0)
+        return r;
+    decide_answer(policy, &answer, decisions);
+    *ret_decision = decisions[PATH_WRITE];
+    if (!item || ret_decision->access < ACCESS_ASK)
+        return 0;
+    if (decide_restricts(ret_decision, PATH_WRITE) &&
+        (ret_decision->rule != listed->rule || item->layer->authority < AUTHORITY_USER ||
+         path_depth(item->value) < listed->depth))
+        return 0;
+    *ret_decision =
+        (struct path_decision){.access = ACCESS_ALLOW, .reason = DECIDED_BY_SOCKET, .socket = item};
+    return 0;
 }

@@ -24,12 +24,14 @@ enum decide_reason {
     DECIDED_BY_DEFAULT,  /* no rule says anything */
     DECIDED_BY_SKELETON, /* a directory that only leads to what is granted below it */
     DECIDED_BY_READ,     /* a write that fails because the path cannot be read */
+    DECIDED_BY_SOCKET,   /* the path is listed in sandbox.network.unix_sockets */
 };
 
 struct path_decision {
     enum access access; /* never ACCESS_UNSET */
     enum decide_reason reason;
     const struct path_rule *rule; /* NULL when no rule decided */
+    const struct item *socket;    /* the entry, when one decided */
 };
 
 /* path is absolute, normalized and resolved. Fills one decision per operation. */
@@ -62,11 +64,15 @@ struct net_decision {
 void decide_net(const struct policy *policy, const struct host *target,
                 struct net_decision *ret_decision);
 
-/* The entry of sandbox.network.unix_sockets that covers a path, or NULL. */
-const struct item *decide_unix_socket(const struct policy *policy, const char *path);
+/* Connecting to a unix socket: where writing is allowed (the program could have made the socket,
+ * and the kernel asks for write permission), or where an entry lists it. An entry makes up for a
+ * grant that is missing; a rule that says no stands, and a built-in entry unless it is named. */
+int decide_socket(const struct policy *policy, const char *path,
+                  struct path_decision *ret_decision);
 
-/* The rule whose suffixes and size limit hold for a path, or NULL. */
-const struct path_rule *decide_limits(const struct policy *policy, const char *path,
-                                      int *ret_error);
+/* The rules whose suffixes and size limits hold for a path: one of each speaker at most, and all of
+ * them count. */
+int decide_limits(const struct policy *policy, const char *path,
+                  const struct path_rule *ret_rules[CLASS_COUNT], size_t *ret_count);
 
 #endif

@@ -131,7 +131,11 @@ static void path_text(const struct policy *policy, const struct path_story *stor
         strbuf_add(out, "\n");
     }
     strbuf_add(out, "  decided:   ");
-    if (decision->rule)
+    if (decision->socket) {
+        message_label(decision, out);
+        strbuf_add(out, " at ");
+        explain_origin(decision->socket->layer, decision->socket->origin, out);
+    } else if (decision->rule)
         add_rule_text(decision->rule, out);
     else if (decision->reason == DECIDED_BY_SKELETON)
         strbuf_add(out, "no rule; the directory only leads to what is granted below it");

@@ -91,6 +91,15 @@ static bool class_has(const char *pattern, size_t length, unsigned char byte)
     return found != negated;
 }
 
+void glob_escape(struct strbuf *out, const char *path)
+{
+    for (; *path; path++) {
+        if (strchr("*?[\\", *path))
+            strbuf_add_bytes(out, "\\", 1);
+        strbuf_add_bytes(out, path, 1);
+    }
+}
+
 /* Matches one byte against the element at pattern[at]. Returns the element's length, 0: no match.
  */
 static size_t element_match(const char *pattern, size_t length, size_t at, char byte)

@@ -3,6 +3,8 @@
 #ifndef POLICY_GLOB_H
 #define POLICY_GLOB_H
 
+#include "base/strbuf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,6 +27,9 @@ enum glob_kind {
  */
 const char *glob_classify(const char *pattern, size_t length, char *out, size_t *ret_length,
                           enum glob_kind *ret_kind);
+
+/* Adds a path as a pattern that matches it alone. */
+void glob_escape(struct strbuf *out, const char *path);
 
 /* Whether a component matches a pattern that glob_classify accepted. Takes time in
  * proportion to both lengths multiplied, never more. */

@@ -306,10 +306,14 @@ void message_rule_label(const struct path_rule *rule, struct strbuf *out)
 
 void message_label(const struct path_decision *decision, struct strbuf *out)
 {
-    if (decision->rule)
+    if (decision->socket) {
+        strbuf_add(out, "unix_sockets ");
+        strbuf_add_escaped(out, decision->socket->value);
+    } else if (decision->rule) {
         message_rule_label(decision->rule, out);
-    else
+    } else {
         strbuf_add(out, decision->reason == DECIDED_BY_SKELETON ? "skeleton" : "default");
+    }
 }
 
 void message_net_label(const struct policy *policy, const struct net_decision *decision,

@@ -73,6 +73,7 @@ struct path_rule {
     enum access read;
     enum access write;
     bool wild;
+    bool is_repeat; /* a built-in entry at a further place: not the one people know it by */
     bool read_only; /* mode ro: the denial of writes is a lack of a grant, not a denial */
     const char *const *suffixes; /* NULL-terminated, each with its dot; NULL: any */
     uint64_t max_file_bytes;     /* 0: any */
@@ -101,8 +102,9 @@ struct setting {
 
 /* The names a path may start with, and what they stand for here. */
 struct place {
-    const char *name; /* "HOME" */
-    const char *path; /* absolute, no symbolic links where it exists */
+    const char *name;  /* "HOME" */
+    const char *path;  /* absolute, no symbolic links where it exists */
+    const char *usual; /* where it would be by default, when that is elsewhere; else NULL */
 };
 
 struct policy {

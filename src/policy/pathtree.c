@@ -33,7 +33,7 @@ struct tree_node {
 /* Edges of one node are kept apart by kind: "x" and "*x" are different edges. */
 static uint64_t edge_scope(const struct tree_node *node, enum glob_kind kind)
 {
-    return node->id * 2 + (kind == GLOB_SUFFIX);
+    return node->id * 4 + (uint64_t)kind;
 }
 
 static enum access rule_access(const struct path_rule *rule, enum path_op op)
@@ -61,6 +61,9 @@ const struct path_rule *pathtree_prefer(const struct path_rule *a, const struct 
 {
     if (rule_class(a) < CLASS_LISTED && a->layer->order != b->layer->order)
         return a->layer->order > b->layer->order ? a : b;
+    /* Of equals the one that is there for its own sake. */
+    if (rule_access(a, op) == rule_access(b, op))
+        return a->is_repeat && !b->is_repeat ? b : a;
     return rule_access(b, op) > rule_access(a, op) ? b : a;
 }
 
@@ -93,18 +96,18 @@ static struct tree_node *node_star(struct pathtree *tree, struct arena *arena,
 static struct tree_node *node_glob(struct pathtree *tree, struct arena *arena,
                                    struct tree_node *node, const char *pattern, size_t length)
 {
-    struct tree_glob *glob;
+    struct tree_glob *glob = map_get(&tree->edges, edge_scope(node, GLOB_GENERAL), pattern, length);
 
-    for (glob = node->globs; glob; glob = glob->next)
-        if (glob->length == length && memcmp(glob->pattern, pattern, length) == 0)
-            return glob->node;
+    if (glob)
+        return glob->node;
     glob = arena_new(arena, struct tree_glob);
     if (!glob)
         return NULL;
     glob->pattern = arena_strndup(arena, pattern, length);
     glob->length = length;
     glob->node = node_new(tree, arena);
-    if (!glob->pattern || !glob->node)
+    if (!glob->pattern || !glob->node ||
+        !map_put(&tree->edges, edge_scope(node, GLOB_GENERAL), glob->pattern, length, glob))
         return NULL;
     glob->next = node->globs;
     node->globs = glob;

@@ -230,3 +230,25 @@ enum list_id list_find(const char *key)
         id++;
     return id;
 }
+
+bool env_matches(const char *pattern, const char *name, size_t length)
+{
+    size_t size = strlen(pattern);
+
+    if (size > 0 && pattern[size - 1] == '*')
+        return length >= size - 1 && strncmp(pattern, name, size - 1) == 0;
+    return size == length && strncmp(pattern, name, length) == 0;
+}
+
+/* SECURITY: these make the next program run code of the caller's choice, whoever lists them. */
+bool env_is_dangerous(const char *name, size_t length)
+{
+    static const char *const names[] = {"LD_*",        "BASH_ENV",   "ENV",
+                                        "BASH_FUNC_*", "SHELLOPTS",  "PROMPT_COMMAND",
+                                        "PERL5OPT",    "GCONV_PATH", "BAWN_*"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (env_matches(names[i], name, length))
+            return true;
+    return false;
+}

@@ -103,6 +103,12 @@ int64_t setting_strictness(enum setting_id id, uint64_t number);
 /* Whether this is the strictest value there is: a denial that a weaker layer cannot re-open. */
 bool setting_is_denial(enum setting_id id, uint64_t number);
 
+/* Whether a variable makes the next program run code of somebody's choice: never passed on or set.
+ */
+bool env_is_dangerous(const char *name, size_t length);
+/* Whether a name of sandbox.process.env, perhaps with a final *, matches a variable. */
+bool env_matches(const char *pattern, const char *name, size_t length);
+
 /* SETTING_COUNT when there is no such key. */
 enum setting_id setting_find(const char *key);
 enum list_id list_find(const char *key);

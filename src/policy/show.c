@@ -116,6 +116,8 @@ static void show_rules(const struct policy *policy, bool with_builtin, enum bawn
     else
         strbuf_add(out, "\npaths, the most specific wins:\n");
     vec_each (&policy->rules, rule) {
+        if ((*rule)->is_repeat)
+            continue;
         secrets += (*rule)->kind == RULE_SECRET && !(*rule)->link;
         protected += (*rule)->kind == RULE_PROTECTED && !(*rule)->link;
         if (!is_builtin_entry(*rule) || with_builtin)

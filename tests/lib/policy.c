@@ -8,11 +8,11 @@
 #include <string.h>
 
 static const struct place places[] = {
-    {"HOME", TEST_HOME},
-    {"WORKSPACE", TEST_WORKSPACE},
-    {"XDG_CONFIG_HOME", TEST_HOME "/.config"},
-    {"XDG_CACHE_HOME", TEST_HOME "/.cache"},
-    {NULL, NULL},
+    {.name = "HOME", .path = TEST_HOME},
+    {.name = "WORKSPACE", .path = TEST_WORKSPACE},
+    {.name = "XDG_CONFIG_HOME", .path = TEST_HOME "/.config"},
+    {.name = "XDG_CACHE_HOME", .path = TEST_HOME "/.cache"},
+    {.name = NULL},
 };
 
 void test_policy_init(struct test_policy *test, bool can_ask)

@@ -99,7 +99,7 @@ START_TEST(last_value_of_a_key_is_exported)
             "sandbox:\n"
             "  network:\n"
             "    hosts:\n"
-            "      \"a.example\": \"10.0.0.2\"\n"
+            "      \"a.example\": \"10.0.0.1\"\n" /* the org pinned it */
             "  process:\n"
             "    env:\n"
             "      set:\n"

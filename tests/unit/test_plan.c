@@ -279,8 +279,8 @@ START_TEST(environment_is_an_allow_list)
     static const char *const expected[] = {
         "PATH=/bin", "LC_ALL=C", "HISTFILE=/dev/null", "TMPDIR=/tmp", "TMPPREFIX=/tmp/zsh", "X=1"};
     struct bawn_policy *policy =
-        load_text("sandbox: {process: {env: {pass: [PATH, 'LC_*', 'LD_*', HISTFILE, BASH_ENV, "
-                  "NOEQUALS, 'BAWN_*'], deny: [LC_SECRET], set: {X: '1'}}}}\n");
+        load_text("sandbox: {process: {env: {pass: [PATH, 'LC_*', 'L*', HISTFILE, 'B*', "
+                  "NOEQUALS], deny: [LC_SECRET], set: {X: '1'}}}}\n");
     struct host_facts facts = rich_host();
     struct plan plan;
 
@@ -432,6 +432,74 @@ START_TEST(root_of_the_host_is_not_root_of_the_command)
 }
 END_TEST
 
+START_TEST(a_decision_without_a_mount_hides_nothing)
+{
+    /* "ask" mounts nothing: what is denied below it still lies in a visible tree. */
+    struct bawn_policy *asked = load_text("sandbox:\n"
+                                          "  reads: static\n"
+                                          "  ask: [/srv]\n"
+                                          "  deny: [/srv/work/secret, /srv/work/key]\n");
+    struct bawn_policy *sealed = load_text("sandbox:\n"
+                                           "  paths: {p: {root: /srv/work, mode: private}}\n"
+                                           "  protect: [/srv/work]\n"
+                                           "  reads: static\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(asked, &facts, NULL, &plan);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work/secret")->kind, MOUNT_MASK_DIR);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work/key")->kind, MOUNT_MASK_FILE);
+    plan_done(&plan);
+    make_plan(sealed, &facts, NULL, &plan);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work")->kind, MOUNT_TMPFS);
+    ck_assert(find_step(&plan, "/srv/work")->read_only);
+    plan_done(&plan);
+    bawn_policy_free(asked);
+    bawn_policy_free(sealed);
+}
+END_TEST
+
+START_TEST(a_link_cannot_be_mounted_over)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths: {s: {root: /srv, mode: rw}}\n"
+                                           "  deny: [/srv/link]\n"
+                                           "  protect: [/srv/later]\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/link")->by, BY_SUPERVISOR);
+    ck_assert_uint_eq(find_rule(&plan, "protect /srv/later")->by, BY_SUPERVISOR);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(landlock_alone_grants_nothing_of_what_should_be_private)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths:\n"
+                                           "    proc: {root: /proc, mode: private}\n"
+                                           "    run: {root: /run, mode: private}\n"
+                                           "    over: {root: /srv/work, mode: overlay}\n"
+                                           "    ro: {root: /srv/ro, mode: ro}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    facts.backends[BACKEND_NATIVE].available = false;
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.landlock.rules.count, 2);
+    vec_each (&plan.landlock.rules, rule) {
+        ck_assert(strncmp(rule->path, "/srv/", 5) == 0);
+        /* No right to write, make or remove. */
+        ck_assert_uint_eq(rule->access & 0x3ff2U, 0);
+    }
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(every_name_in_the_table_is_a_syscall)
 {
     for (size_t i = 0; i < syscall_table_count; i++)
@@ -477,6 +545,9 @@ int main(void)
     tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
     tcase_add_test(all, devices_sockets_and_ports_are_in_the_plan);
     tcase_add_test(all, root_of_the_host_is_not_root_of_the_command);
+    tcase_add_test(all, a_decision_without_a_mount_hides_nothing);
+    tcase_add_test(all, a_link_cannot_be_mounted_over);
+    tcase_add_test(all, landlock_alone_grants_nothing_of_what_should_be_private);
     tcase_add_test(all, every_name_in_the_table_is_a_syscall);
     tcase_add_test(all, the_same_input_gives_the_same_plan);
     suite_add_tcase(suite, all);

@@ -205,9 +205,10 @@ COMPLAINS(
     "p.yaml:1:75 error config.bad_value: sandbox.process.env.set: 'A*': not the name of an "
     "environment variable\n")
 
-COMPLAINS(loader_variables_are_never_set, "sandbox: {process: {env: {set: {LD_PRELOAD: x.so}}}}\n",
-          "p.yaml:1:33 error config.bad_value: sandbox.process.env.set: 'LD_PRELOAD': the loader's "
-          "variables are never set\n")
+COMPLAINS(
+    loader_variables_are_never_set, "sandbox: {process: {env: {set: {LD_PRELOAD: x.so}}}}\n",
+    "p.yaml:1:33 error config.bad_value: sandbox.process.env.set: 'LD_PRELOAD': makes programs "
+    "run code of somebody's choice: it is never set\n")
 
 COMPLAINS(tools_are_those_there_are, "tools: [raed]\n",
           "p.yaml:1:9 error config.bad_value: tools: 'raed': no such tool: there are read, write, "
@@ -285,28 +286,31 @@ BECOMES(each_mode_of_a_path,
         "path deny /f\n",
         "")
 
-BECOMES(each_start_of_a_path,
-        "sandbox:\n"
-        "  paths:\n"
-        "    a: {root: ., mode: ro}\n"
-        "    b: {root: x/y, mode: ro}\n"
-        "    c: {root: ../up, mode: ro}\n"
-        "    d: {root: ~/x, mode: ro}\n"
-        "    e: {root: \"~\", mode: ro}\n"
-        "    f: {root: $WORKSPACE, mode: ro}\n"
-        "    g: {root: \"${XDG_CACHE_HOME}/t\", mode: ro}\n"
-        "    h: {root: //a///b/./c/, mode: ro}\n"
-        "    i: {root: \"/s*[x]\", mode: ro}\n",
-        "path ro /w\n"
-        "path ro /w/x/y\n"
-        "path ro /up\n"
-        "path ro /home/u/x\n"
-        "path ro /home/u\n"
-        "path ro /w\n"
-        "path ro /home/u/.cache/t\n"
-        "path ro /a/b/c\n"
-        "path ro /s*[x]\n",
-        "")
+BECOMES(
+    each_start_of_a_path,
+    "sandbox:\n"
+    "  paths:\n"
+    "    a: {root: ., mode: ro}\n"
+    "    b: {root: x/y, mode: ro}\n"
+    "    c: {root: ../up, mode: ro}\n"
+    "    d: {root: ~/x, mode: ro}\n"
+    "    e: {root: \"~\", mode: ro}\n"
+    "    f: {root: $WORKSPACE, mode: ro}\n"
+    "    g: {root: \"${XDG_CACHE_HOME}/t\", mode: ro}\n"
+    "    h: {root: //a///b/./c/, mode: ro}\n"
+    "    i: {root: \"/s*[x]\", mode: ro}\n",
+    "path ro /w\n"
+    "path ro /w/x/y\n"
+    "path ro /up\n"
+    "path ro /home/u/x\n"
+    "path ro /home/u\n"
+    "path ro /w\n"
+    "path ro /home/u/.cache/t\n"
+    "path ro /a/b/c\n"
+    "path ro /s*[x]\n",
+    "p.yaml:11:5 warning config.odd_path: sandbox.paths.i: '/s*[x]' is a path, not a pattern: its "
+    "* stands for itself\n"
+    "  patterns go into sandbox.deny, ask, protect or confirm\n")
 
 BECOMES(
     suffixes_and_size_of_a_path,
