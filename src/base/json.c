@@ -87,6 +87,12 @@ void json_put_string(struct strbuf *out, const char *key, const char *value)
         strbuf_add(out, "null");
 }
 
+void json_put_text(struct strbuf *out, const char *key, const struct strbuf *text)
+{
+    json_put_string(out, key, text->text ? text->text : "");
+    out->failed = out->failed || text->failed;
+}
+
 void json_put_uint(struct strbuf *out, const char *key, uint64_t value)
 {
     json_begin(out, key);

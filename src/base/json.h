@@ -21,6 +21,8 @@
 void json_open(struct strbuf *out, const char *key, char bracket);
 void json_close(struct strbuf *out, char bracket);
 void json_put_string(struct strbuf *out, const char *key, const char *value); /* NULL: null */
+/* The text of another strbuf; a failed allocation there is one here, never a null. */
+void json_put_text(struct strbuf *out, const char *key, const struct strbuf *text);
 void json_put_uint(struct strbuf *out, const char *key, uint64_t value);
 void json_put_bool(struct strbuf *out, const char *key, bool value);
 /* A document that is JSON already. */

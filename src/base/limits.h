@@ -11,7 +11,7 @@ enum {
     LIMIT_CONFIG_NODES = 400000,          /* values in one policy file */
     LIMIT_CONFIG_DEPTH = 32,              /* nesting of one policy file */
     LIMIT_KEY_BYTES = 255,                /* one key of a policy file */
-    LIMIT_COMPLAINTS = 100,               /* then "and more" */
+    LIMIT_COMPLAINTS = 100,               /* then "and more", and the first error */
     LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
     LIMIT_HOST_BYTES = 254,               /* a DNS name */
 };

@@ -19,7 +19,9 @@ struct bawn_report {
     struct arena arena;
     VEC(struct bawn_complaint) complaints;
     bool has_errors;
-    bool lost; /* an allocation failed: something is missing */
+    bool is_full;    /* complaints were left out */
+    bool takes_hint; /* the last complaint was kept */
+    bool lost;       /* an allocation failed: something is missing */
 };
 
 struct bawn_report *report_new(void)
@@ -50,31 +52,47 @@ report_format(struct bawn_report *report, enum text_shape shape, const char *for
     return shown ? arena_strdup(&report->arena, shown) : NULL;
 }
 
+/* Says once that something was left out. */
+static void report_full(struct bawn_report *report)
+{
+    struct bawn_complaint more = {.severity = BAWN_NOTE,
+                                  .code = "report.more",
+                                  .text = "and more: only the first complaints are shown",
+                                  .hint = ""};
+
+    if (!report->is_full && !vec_push(&report->complaints, more))
+        report->lost = true;
+    report->is_full = true;
+}
+
 void report_add(struct bawn_report *report, enum bawn_severity severity, const char *code,
                 struct origin origin, const char *format, ...)
 {
     struct bawn_complaint complaint = {
         .severity = severity, .line = origin.line, .column = origin.column, .hint = ""};
+    bool is_first_error;
     va_list args;
 
     if (!report)
         return;
+    is_first_error = severity == BAWN_ERROR && !report->has_errors;
     report->has_errors = report->has_errors || severity == BAWN_ERROR;
-    if (report->complaints.count > LIMIT_COMPLAINTS)
+    report->takes_hint = report->complaints.count < LIMIT_COMPLAINTS || is_first_error;
+    if (report->complaints.count >= LIMIT_COMPLAINTS)
+        report_full(report);
+    /* Why a policy is refused is told, however many warnings came before. */
+    if (!report->takes_hint)
         return;
-    if (report->complaints.count == LIMIT_COMPLAINTS) {
-        complaint.severity = BAWN_NOTE;
-        code = "report.more";
-        format = "and more: only the first complaints are shown";
-    }
     complaint.code = arena_strdup(&report->arena, code);
     complaint.file = origin.file ? arena_strdup(&report->arena, origin.file) : NULL;
     va_start(args, format);
     complaint.text = report_format(report, TEXT_ONE_LINE, format, args);
     va_end(args);
     if (!complaint.code || !complaint.text || (origin.file && !complaint.file) ||
-        !vec_push(&report->complaints, complaint))
+        !vec_push(&report->complaints, complaint)) {
         report->lost = true;
+        report->takes_hint = false;
+    }
 }
 
 void report_hint(struct bawn_report *report, const char *format, ...)
@@ -82,7 +100,7 @@ void report_hint(struct bawn_report *report, const char *format, ...)
     va_list args;
     char *hint;
 
-    if (!report || report->complaints.count == 0)
+    if (!report || !report->takes_hint)
         return;
     va_start(args, format);
     hint = report_format(report, TEXT_LINES, format, args);

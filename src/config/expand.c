@@ -8,6 +8,7 @@
 #include "policy/glob.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 /* What "~" or "$NAME" in front stands for; the text behind it goes to *ret_rest. */
@@ -92,7 +93,7 @@ const char *expand_path(struct policy *policy, const char *base, const char *tex
         return NULL;
     path = path_normalize("/", joined.text);
     if (!path) {
-        *ret_wrong = "longer than a path can be";
+        *ret_wrong = errno == ENOMEM ? NULL : "longer than a path can be";
         return NULL;
     }
     return arena_strdup(&policy->arena, path);
@@ -178,7 +179,7 @@ const char *expand_pattern(struct policy *policy, const char *base, const char *
         return NULL;
     normal = path_normalize("/", pattern.text);
     if (!normal) {
-        *ret_wrong = "longer than a path can be";
+        *ret_wrong = errno == ENOMEM ? NULL : "longer than a path can be";
         return NULL;
     }
     strbuf_done(&pattern);
@@ -187,7 +188,7 @@ const char *expand_pattern(struct policy *policy, const char *base, const char *
         return NULL;
     trim_tail(&pattern);
     *ret_wild = !literal_form(pattern.length ? pattern.text : "/", &literal, ret_wrong);
-    if (*ret_wrong)
+    if (*ret_wrong || literal.failed)
         return NULL;
     return arena_strdup(&policy->arena, *ret_wild ? pattern.text : literal.text);
 }

@@ -30,7 +30,10 @@ static void add_pattern_text(struct strbuf *out, const struct path_rule *rule)
         return;
     }
     glob_escape(&escaped, rule->path);
-    add_quoted(out, escaped.text ? escaped.text : "");
+    if (escaped.failed)
+        out->failed = true;
+    else
+        add_quoted(out, escaped.text);
 }
 
 static void add_suffixes(struct strbuf *out, const struct path_rule *rule)
@@ -307,9 +310,9 @@ void export_bawn(const struct policy *policy, bool with_builtin, struct strbuf *
     export_tools(policy, with_builtin, out);
 }
 
-/* One list of paths of a foreign format. */
+/* One list of paths of a foreign format, closed by another path unless that is NULL. */
 static void export_rules(const struct policy *policy, const char *key, const char *modes,
-                         struct strbuf *out)
+                         const char *last, struct strbuf *out)
 {
     json_open(out, key, '[');
     vec_each (&policy->rules, rule) {
@@ -331,6 +334,8 @@ static void export_rules(const struct policy *policy, const char *key, const cha
             json_put_string(out, NULL, (*rule)->path);
         }
     }
+    if (last)
+        json_put_string(out, NULL, last);
     json_close(out, ']');
 }
 
@@ -378,8 +383,8 @@ static void export_domains(const struct policy *policy, const char *key, unsigne
             if (host->port)
                 strbuf_addf(&apex, ":%u", host->port);
             strbuf_addf(&text, "*.%s", apex.text ? apex.text : "");
-            json_put_string(out, NULL, text.text);
-            json_put_string(out, NULL, apex.text);
+            json_put_text(out, NULL, &text);
+            json_put_text(out, NULL, &apex);
         } else {
             json_put_string(out, NULL, (*rule)->spelled);
         }
@@ -401,17 +406,11 @@ static void export_common(const struct policy *policy, bool asks, struct strbuf 
         json_put_bool(out, "strictAllowlist", true);
     json_close(out, '}');
     json_open(out, "filesystem", '{');
-    export_rules(policy, "denyRead", asks ? "deny" : "deny ask", out);
-    if (!is_static) {
-        /* The list is never empty here or it would read as "allow all": "/" stands first. */
-        out->length--;
-        if (out->text[out->length - 1] != '[')
-            strbuf_add(out, ", ");
-        strbuf_add(out, "\"/\"]");
-    }
-    export_rules(policy, "allowRead", "ro rw", out);
-    export_rules(policy, "allowWrite", "rw", out);
-    export_rules(policy, "denyWrite", asks ? "protect" : "protect confirm", out);
+    /* There everything is read that is not denied. */
+    export_rules(policy, "denyRead", asks ? "deny" : "deny ask", is_static ? NULL : "/", out);
+    export_rules(policy, "allowRead", "ro rw", NULL, out);
+    export_rules(policy, "allowWrite", "rw", NULL, out);
+    export_rules(policy, "denyWrite", asks ? "protect" : "protect confirm", NULL, out);
     json_close(out, '}');
 }
 
@@ -434,12 +433,13 @@ void export_srt(const struct policy *policy, struct bawn_report *report, struct 
     add_document(out, &document);
 }
 
-static void add_permission(struct strbuf *out, const char *tool, const char *specifier)
+static void add_permission(struct strbuf *out, const char *tool, const struct strbuf *specifier)
 {
     autostrbuf struct strbuf text = {0};
 
-    strbuf_addf(&text, "%s(%s)", tool, specifier);
-    json_put_string(out, NULL, text.text);
+    strbuf_addf(&text, "%s(%s)", tool, specifier->text ? specifier->text : "");
+    text.failed = text.failed || specifier->failed;
+    json_put_text(out, NULL, &text);
 }
 
 static void export_permissions(const struct policy *policy, const char *key, enum access access,
@@ -448,9 +448,11 @@ static void export_permissions(const struct policy *policy, const char *key, enu
     json_open(out, key, '[');
     vec_each (&policy->items, item) {
         bool is_shell = item->key && strcmp(item->key, "shell") == 0;
+        autostrbuf struct strbuf command = {0};
 
+        strbuf_add(&command, item->value);
         if (item->access == access && item->list == LIST_COMMAND_RULES)
-            add_permission(out, is_shell ? "Bash" : item->key, item->value);
+            add_permission(out, is_shell ? "Bash" : item->key, &command);
         else if (item->access == access && item->list == LIST_TOOL_RULES)
             json_put_string(out, NULL, is_shell ? "Bash" : item->key);
     }
@@ -461,8 +463,8 @@ static void export_permissions(const struct policy *policy, const char *key, enu
             continue;
         strbuf_addf(&path, "/%s", (*rule)->path);
         if ((*rule)->read == ACCESS_ASK)
-            add_permission(out, "Read", path.text ? path.text : "");
-        add_permission(out, "Edit", path.text ? path.text : "");
+            add_permission(out, "Read", &path);
+        add_permission(out, "Edit", &path);
     }
     vec_each (&policy->net_rules, rule) {
         autostrbuf struct strbuf domain = {0};
@@ -470,7 +472,7 @@ static void export_permissions(const struct policy *policy, const char *key, enu
         if (access != ACCESS_ASK || (*rule)->verdict != NET_ASK)
             continue;
         strbuf_addf(&domain, "domain:%s", (*rule)->spelled);
-        add_permission(out, "WebFetch", domain.text ? domain.text : "");
+        add_permission(out, "WebFetch", &domain);
     }
     json_close(out, ']');
 }

@@ -122,9 +122,14 @@ static struct node *yaml_scalar(struct yaml_reader *reader, const yaml_event_t *
                      event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain_kind(text)
                                                                          : NODE_STRING,
                      event->start_mark);
-    if (node)
-        node->text = arena_strndup(reader->arena, text, length);
-    return node && node->text ? node : NULL;
+    if (!node)
+        return NULL;
+    node->text = arena_strndup(reader->arena, text, length);
+    if (node->text)
+        return node;
+    /* SECURITY: a list that ends here would be a policy with rules missing. */
+    yaml_fail(reader, "system", event->start_mark, "out of memory");
+    return NULL;
 }
 
 static struct node *yaml_value(struct yaml_reader *reader, const yaml_event_t *event,

@@ -37,6 +37,7 @@ struct spot {
 struct rooms {
     VEC(struct spot) open; /* the spots that surround the current one */
     enum view outside;
+    struct map parents; /* directories, and the link that leads through them or "" */
 };
 
 static int compare_paths(const char *a, const char *b)
@@ -310,17 +311,67 @@ static int decide_spot(struct plan *plan, struct spot *spot)
     return r;
 }
 
+/*
+ * The first symbolic link among the directories above a path, or "". SECURITY:
+ * a mount is made at the path itself or not at all. Through a link it would
+ * show what the link leads to, and the command may have made the link; the
+ * place it leads to has a rule of its own where the grant is to hold there.
+ */
+static const char *link_above(struct plan *plan, struct rooms *rooms, const struct looker *looker,
+                              const char *path)
+{
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    char *parent = arena_strndup(&plan->arena, path, length);
+    char target[LIMIT_PATH_BYTES];
+    const char *above;
+
+    if (!parent || length == 0)
+        return parent;
+    above = map_get(&rooms->parents, 0, parent, length);
+    if (above)
+        return above;
+    above = link_above(plan, rooms, looker, parent);
+    if (above && !*above &&
+        looker->look(looker->context, parent, target, sizeof(target)) == LOOK_LINK)
+        above = parent;
+    if (above && !map_put(&rooms->parents, 0, parent, length, (void *)above))
+        return NULL;
+    return above;
+}
+
+/* A link on the way to a grant is made in the new root, once, where nothing shows it already. */
+static int place_link(struct plan *plan, struct rooms *rooms, const struct looker *looker,
+                      const struct spot *spot, const char *link)
+{
+    char target[LIMIT_PATH_BYTES];
+    enum view around = surrounding(rooms, link);
+    struct mount_step step = {.kind = MOUNT_SYMLINK, .target = link, .rule = spot->rule};
+
+    if (is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN ||
+        map_get(&rooms->parents, 1, link, strlen(link)))
+        return 0;
+    (void)looker->look(looker->context, link, target, sizeof(target));
+    step.source = arena_strdup(&plan->arena, target);
+    if (!step.source || !map_put(&rooms->parents, 1, link, strlen(link), (void *)step.source))
+        return -ENOMEM;
+    return add_step(plan, step);
+}
+
 /* All rules of one path; they share the step that the first of them makes. */
 static int plan_path(struct plan *plan, const struct looker *looker, struct rooms *rooms,
                      struct spot *spots, size_t count)
 {
     char target[LIMIT_PATH_BYTES];
     const char *path = spots[0].rule->path;
-    enum look look = looker->look(looker->context, path, target, sizeof(target));
-    enum view around = surrounding(rooms, path);
-    int r = decide_spot(plan, &spots[0]);
+    const char *link = link_above(plan, rooms, looker, path);
+    enum look look =
+        link && *link ? LOOK_LINK : looker->look(looker->context, path, target, sizeof(target));
+    enum view around = surrounding(rooms, link && *link ? link : path);
+    int r = link ? decide_spot(plan, &spots[0]) : -ENOMEM;
 
-    if (r == 0)
+    if (r == 0 && *link)
+        r = place_link(plan, rooms, looker, &spots[0], link);
+    else if (r == 0)
         r = place_spot(plan, &spots[0], around, look, target);
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct path_rule *rule = spots[i].rule;
@@ -360,6 +411,7 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
             r = enforce_pattern(plan, *rule);
     }
     vec_done(&rooms.open);
+    map_done(&rooms.parents);
     free(spots);
     return r;
 }

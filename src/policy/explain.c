@@ -105,7 +105,7 @@ static void add_others(const struct tree_answer *answer, enum path_op op,
 
             message_rule_label(rule, &label);
             json_open(out, NULL, '{');
-            json_put_string(out, "rule", label.text);
+            json_put_text(out, "rule", &label);
             json_put_string(out, "says", access_word(op == PATH_READ ? rule->read : rule->write));
             json_put_string(out, "file", rule->origin.file);
             json_put_uint(out, "line", rule->origin.line);
@@ -169,7 +169,7 @@ static void path_json(const struct policy *policy, const struct path_story *stor
     json_put_string(out, "asked", story->asked);
     json_put_string(out, "target", story->resolved);
     json_put_string(out, "access", access_word(decision->access));
-    json_put_string(out, "rule", label.text);
+    json_put_text(out, "rule", &label);
     json_put_string(out, "layer", rule ? rule->layer->name : NULL);
     json_put_string(out, "file", rule ? rule->origin.file : NULL);
     json_put_uint(out, "line", rule ? rule->origin.line : 0);
@@ -178,7 +178,7 @@ static void path_json(const struct policy *policy, const struct path_story *stor
     json_open(out, "also", '[');
     add_others(answer, path_op(story->op), rule, BAWN_FORMAT_JSON, out);
     json_close(out, ']');
-    json_put_string(out, "to_change", remedy.text);
+    json_put_text(out, "to_change", &remedy);
     json_close(out, '}');
     strbuf_add(out, "\n");
 }
@@ -258,11 +258,11 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
         json_put_string(out, "asked", asked);
         json_put_string(out, "target", target->name);
         json_put_uint(out, "port", target->port);
-        json_put_string(out, "rule", label.text);
+        json_put_text(out, "rule", &label);
         json_put_string(out, "file", origin ? origin->file : NULL);
         json_put_uint(out, "line", origin ? origin->line : 0);
         json_put_uint(out, "column", origin ? origin->column : 0);
-        json_put_string(out, "to_change", remedy.text);
+        json_put_text(out, "to_change", &remedy);
         json_close(out, '}');
         strbuf_add(out, "\n");
         return;

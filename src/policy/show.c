@@ -76,7 +76,7 @@ static void show_rule(const struct path_rule *rule, enum bawn_format format, str
     message_rule_label(rule, &label);
     if (format == BAWN_FORMAT_JSON) {
         json_open(out, NULL, '{');
-        json_put_string(out, "rule", label.text);
+        json_put_text(out, "rule", &label);
         json_put_string(out, "path", rule->path);
         json_put_bool(out, "pattern", rule->wild);
         json_put_string(out, "read", access_word(rule->read));

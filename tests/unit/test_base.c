@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/report.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "lib/test.h"
@@ -229,6 +231,29 @@ START_TEST(errors_are_one_printable_line)
 }
 END_TEST
 
+START_TEST(the_first_error_is_told_however_many_warnings_came_before)
+{
+    struct bawn_report *report = report_new();
+    struct bawn_error err = {0};
+
+    for (unsigned i = 0; i < LIMIT_COMPLAINTS + 20; i++) {
+        report_add(report, BAWN_WARNING, "w", (struct origin){0}, "warning %u", i);
+        report_hint(report, "hint %u", i);
+    }
+    report_add(report, BAWN_ERROR, "e", (struct origin){"f", 1, 2}, "wrong");
+    report_hint(report, "mend it");
+    report_add(report, BAWN_ERROR, "e2", (struct origin){0}, "wrong too");
+    report_hint(report, "mend that");
+    ck_assert_int_eq(report_to_error(report, &err), -EINVAL);
+    ck_assert_str_eq(err.message, "f:1:2: wrong");
+    ck_assert_str_eq(err.hint, "mend it");
+    ck_assert_uint_eq(bawn_report_count(report), LIMIT_COMPLAINTS + 2);
+    ck_assert_str_eq(bawn_report_get(report, LIMIT_COMPLAINTS)->code, "report.more");
+    ck_assert_str_eq(bawn_report_get(report, LIMIT_COMPLAINTS)->hint, "");
+    bawn_report_free(report);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -245,6 +270,7 @@ int main(void)
     tcase_add_test(all, only_regular_files_of_a_bounded_size_are_read);
     tcase_add_test(all, a_write_that_fails_leaves_the_old_file_and_no_other);
     tcase_add_test(all, errors_are_one_printable_line);
+    tcase_add_test(all, the_first_error_is_told_however_many_warnings_came_before);
     suite_add_tcase(suite, all);
     return test_run(suite, "base");
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static char root[64];
+static char org[80];
 static bool bare; /* without a profile: in it /tmp is private, and so is all of this */
 
 static void set_up(void)
@@ -24,6 +25,7 @@ static void set_up(void)
 
     (void)snprintf(root, sizeof(root), "/tmp/bawn-layers.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(root));
+    (void)snprintf(org, sizeof(org), "%s/org", root);
     ck_assert_int_eq(chdir(root), 0);
     ck_assert_int_eq(file_make_dirs("home/.config/bawn", &err), 0);
     ck_assert_int_eq(file_make_dirs("work/.bawn", &err), 0);
@@ -61,7 +63,7 @@ static struct bawn_load *new_load(const char *workspace, const char *variable)
     ck_assert_int_eq(bawn_load_new(&load, &err), 0);
     ck_assert_int_eq(bawn_load_environ(load, environment, &err), 0);
     ck_assert_int_eq(bawn_load_workspace(load, workspace, &err), 0);
-    load->org_dir = "org";
+    load->org_dir = org;
     load->no_profile = bare;
     return load;
 }

@@ -476,6 +476,31 @@ START_TEST(a_link_cannot_be_mounted_over)
 }
 END_TEST
 
+START_TEST(no_mount_is_made_through_a_link)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths:\n"
+                                           "    w: {root: /srv/work, mode: rw}\n"
+                                           "    a: {root: /srv/link/in, mode: rw}\n"
+                                           "    b: {root: /srv/link/in/more, mode: ro}\n"
+                                           "  protect: [/srv/link/in/config]\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+    size_t links = 0;
+
+    make_plan(policy, &facts, NULL, &plan);
+    vec_each (&plan.mounts, step) {
+        if (step->kind == MOUNT_SYMLINK && strcmp(step->target, "/srv/link") == 0)
+            links++;
+        else
+            ck_assert_msg(strncmp(step->target, "/srv/link", 9) != 0, "%s", step->target);
+    }
+    ck_assert_uint_eq(links, 1);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(landlock_alone_grants_nothing_of_what_should_be_private)
 {
     struct bawn_policy *policy = load_text("sandbox:\n"
@@ -547,6 +572,7 @@ int main(void)
     tcase_add_test(all, root_of_the_host_is_not_root_of_the_command);
     tcase_add_test(all, a_decision_without_a_mount_hides_nothing);
     tcase_add_test(all, a_link_cannot_be_mounted_over);
+    tcase_add_test(all, no_mount_is_made_through_a_link);
     tcase_add_test(all, landlock_alone_grants_nothing_of_what_should_be_private);
     tcase_add_test(all, every_name_in_the_table_is_a_syscall);
     tcase_add_test(all, the_same_input_gives_the_same_plan);
