@@ -550,6 +550,21 @@ static int seal_path(struct assembly *assembly, const struct layer *layer, const
                : error_memory(assembly->err);
 }
 
+/* A file, and every link on the way to it: whoever changes one of those changes what is read. */
+static int seal_file(struct assembly *assembly, const struct layer *layer, const char *path)
+{
+    char resolved[LIMIT_PATH_BYTES];
+    struct link_notes notes;
+    int r = seal_path(assembly, layer, path);
+
+    link_notes_init(&notes);
+    (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
+    for (const char *link = NULL; r == 0 && (link = link_notes_next(&notes, link));)
+        r = seal_path(assembly, layer, link);
+    link_notes_done(&notes);
+    return r;
+}
+
 /* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
  * are sealed, and the places where others would be looked for. */
 static int seal_policy_files(struct assembly *assembly)
@@ -574,7 +589,7 @@ static int seal_policy_files(struct assembly *assembly)
         const struct layer *layer = assembly->policy->layers.items[i];
 
         if (layer->file && *layer->file == '/')
-            r = seal_path(assembly, own, layer->file);
+            r = seal_file(assembly, own, layer->file);
     }
     return r;
 }

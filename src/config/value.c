@@ -63,7 +63,7 @@ static const char *check_item(const struct config_source *source, enum list_id l
     case LIST_ENV_DENY:
         return is_env_name(*value, true) ? NULL : "not the name of an environment variable";
     case LIST_ENV_SET:
-        if (!is_env_name(key, false))
+        if (!key || !is_env_name(key, false))
             return "not the name of an environment variable";
         return env_is_dangerous(key, strlen(key))
                    ? "makes programs run code of somebody's choice: it is never set"

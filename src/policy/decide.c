@@ -373,12 +373,13 @@ int decide_socket(const struct policy *policy, const char *path, struct path_dec
 {
     const struct item *item = find_socket(policy, path);
     struct path_decision decisions[PATH_OP_COUNT];
+    const struct tree_match *listed;
     struct tree_answer answer;
-    const struct tree_match *listed = &answer.best[CLASS_LISTED][PATH_WRITE];
     int r = pathtree_ask(&policy->tree, path, &answer);
 
     if (r < 0)
         return r;
+    listed = &answer.best[CLASS_LISTED][PATH_WRITE];
     decide_answer(policy, &answer, decisions);
     *ret_decision = decisions[PATH_WRITE];
     if (!item || ret_decision->access < ACCESS_ASK)

@@ -88,7 +88,8 @@ static void expect_error(struct bawn_load *load, const char *code)
     ck_assert_str_eq(got, code);
 }
 
-static int can_write(struct bawn_load *load, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int can_write(struct bawn_load *load,
+                                                           const char *format, ...)
 {
     char code[48] = "";
     char path[256];
