@@ -536,13 +536,15 @@ static int load_flags(struct assembly *assembly)
     return r == -ENOMEM ? error_memory(assembly->err) : r;
 }
 
-static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path)
+static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path,
+                     bool is_link)
 {
     struct path_rule rule = {.kind = RULE_SEALED,
                              .path = keep(assembly, path),
                              .spelled = "policy file",
                              .read = ACCESS_UNSET,
                              .write = ACCESS_DENY,
+                             .is_repeat = is_link,
                              .layer = layer};
 
     return rule.path && policy_add_rule(assembly->policy, &rule, assembly->report) == 0
@@ -555,12 +557,12 @@ static int seal_file(struct assembly *assembly, const struct layer *layer, const
 {
     char resolved[LIMIT_PATH_BYTES];
     struct link_notes notes;
-    int r = seal_path(assembly, layer, path);
+    int r = seal_path(assembly, layer, path, false);
 
     link_notes_init(&notes);
     (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
     for (const char *link = NULL; r == 0 && (link = link_notes_next(&notes, link));)
-        r = seal_path(assembly, layer, link);
+        r = seal_path(assembly, layer, link, true);
     link_notes_done(&notes);
     return r;
 }
@@ -577,14 +579,14 @@ static int seal_policy_files(struct assembly *assembly)
     int r = own ? load_config_home(load, config, assembly->err) : error_memory(assembly->err);
 
     if (r == 0)
-        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn", config));
+        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn", config), false);
     if (r == 0)
         r = seal_path(assembly, own,
                       make_path(path, "%.4000s/.config/bawn", assembly->policy->home));
     if (r == 0)
-        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn/approved", config));
+        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn/approved", config), false);
     if (r == 0)
-        r = seal_path(assembly, own, load->org_dir);
+        r = seal_path(assembly, own, load->org_dir, false);
     for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
         const struct layer *layer = assembly->policy->layers.items[i];
 

@@ -79,6 +79,9 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
     struct link_notes notes;
     int r;
 
+    /* A link that is sealed for its own sake says nothing of what else lies where it leads. */
+    if (rule->kind == RULE_SEALED && rule->is_repeat)
+        return 0;
     if (rule->wild)
         rest = literal_prefix(rule->path, &start);
     else

@@ -73,7 +73,7 @@ struct path_rule {
     enum access read;
     enum access write;
     bool wild;
-    bool is_repeat; /* a built-in entry at a further place: not the one people know it by */
+    bool is_repeat; /* a built-in entry at a further place, or a link to a policy file */
     bool read_only; /* mode ro: the denial of writes is a lack of a grant, not a denial */
     const char *const *suffixes; /* NULL-terminated, each with its dot; NULL: any */
     uint64_t max_file_bytes;     /* 0: any */
