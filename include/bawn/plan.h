@@ -17,7 +17,8 @@ struct bawn_host;
 BAWN_API int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err);
 BAWN_API void bawn_host_free(struct bawn_host *host);
 
-/* The backends, each with {available, version, reason}, and the kernel features. */
+/* The backends, each with {available, version, reason}, and the kernel features. Free this and
+ * every other text with free(). */
 BAWN_API int bawn_host_print(const struct bawn_host *host, enum bawn_format format, char **ret_text,
                              struct bawn_error *err);
 
@@ -30,7 +31,8 @@ BAWN_API int bawn_host_doctor(const struct bawn_host *host, enum bawn_format for
 enum bawn_enforcement { BAWN_ENFORCED_NONE, BAWN_ENFORCED_PARTIAL, BAWN_ENFORCED_FULL };
 
 /* Mounts, Landlock rules, syscall filter, network, limits and environment for one
- * policy on one host. Making it changes nothing. */
+ * policy on one host. Making it changes nothing. It borrows the policy, which must
+ * outlive it, and copies what it needs of the host. */
 struct bawn_plan;
 
 BAWN_API int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host,

@@ -24,7 +24,8 @@ extern "C" {
 struct bawn_load;
 struct bawn_policy;
 
-/* Starts from the calling process: its working directory, environment and user. */
+/* Starts from the calling process: its environment now, its working directory and user when the
+ * policy is loaded. One struct bawn_load is for one thread at a time. */
 BAWN_API int bawn_load_new(struct bawn_load **ret_load, struct bawn_error *err);
 BAWN_API void bawn_load_free(struct bawn_load *load);
 
@@ -32,8 +33,9 @@ BAWN_API void bawn_load_free(struct bawn_load *load);
  * looked for here and above. Default: the working directory. */
 BAWN_API int bawn_load_workspace(struct bawn_load *load, const char *dir, struct bawn_error *err);
 
-/* Replaces the environment that HOME, XDG_* and BAWN_* are read from. */
-BAWN_API int bawn_load_environ(struct bawn_load *load, const char *const *environ,
+/* Replaces the environment that HOME, XDG_* and BAWN_* are read from: "NAME=VALUE", ended by NULL.
+ */
+BAWN_API int bawn_load_environ(struct bawn_load *load, const char *const *variables,
                                struct bawn_error *err);
 
 /* Someone can be asked (a terminal or a supervisor): decides what "reads" is by default. */
@@ -50,7 +52,8 @@ BAWN_API int bawn_load_profile(struct bawn_load *load, const char *name, struct 
 BAWN_API int bawn_load_preset(struct bawn_load *load, const char *name, struct bawn_error *err);
 
 /*
- * A policy file named by the user. The format is "bawn", "claude", "srt",
+ * A policy file named by the user; read when the policy is loaded, a relative path from the working
+ * directory. The format is "bawn", "claude", "srt",
  * "sandboxes", or NULL to tell it from the content. bawn_load_text takes the
  * bytes themselves; name stands for the file in complaints.
  */
@@ -62,21 +65,23 @@ BAWN_API int bawn_load_text(struct bawn_load *load, const char *name, const char
 /*
  * One value of the last layer. key is a policy key such as "sandbox.reads";
  * for a list the value is added. origin is what complaints call the place,
- * e.g. the option as the user typed it.
+ * e.g. the option as the user typed it; NULL: no place. Whether key and value
+ * make sense is told by bawn_policy_load.
  */
 BAWN_API int bawn_load_set(struct bawn_load *load, const char *key, const char *value,
                            const char *origin, struct bawn_error *err);
 
-/* One path of the last layer; mode is ro, rw, overlay, private, ask or deny. */
+/* One path of the last layer; mode is ro, rw, overlay, private, ask or deny; origin as above. */
 BAWN_API int bawn_load_path(struct bawn_load *load, const char *mode, const char *path,
                             const char *origin, struct bawn_error *err);
 
 /*
  * Reads every layer and returns the policy they make together. ret_report may
  * be NULL; it is set on failure too, and then holds every complaint, while
- * *err holds the first error.
+ * *err holds the first error. Free it with bawn_report_free; it is NULL when
+ * memory is short. The policy needs load no longer.
  */
-BAWN_API int bawn_policy_load(struct bawn_load *load, struct bawn_policy **ret_policy,
+BAWN_API int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_policy,
                               struct bawn_report **ret_report, struct bawn_error *err);
 BAWN_API void bawn_policy_free(struct bawn_policy *policy);
 

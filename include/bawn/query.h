@@ -20,7 +20,11 @@ struct bawn_decision;
 /*
  * May the contained program do it? Returns a verdict, or a negative errno when
  * the question itself makes no sense (an empty path, a bad port): never take
- * that for a yes. ret_decision may be NULL.
+ * that for a yes. These are no booleans, BAWN_ALLOW is 0:
+ *
+ *     if (bawn_can_read(policy, path, NULL, &err) == BAWN_ALLOW) ...
+ *
+ * ret_decision may be NULL; *ret_decision is set whenever a verdict is returned.
  *
  * Paths are resolved as the kernel would inside the sandbox: symbolic links
  * are followed where the program could follow them, "." and ".." are taken

@@ -99,4 +99,7 @@ struct builtin_file {
 extern const struct builtin_file builtin_files[];
 const struct builtin_file *builtin_find(const char *folder, const char *name);
 
+/* What to do about a name that is none: the nearest one, or all there are in the folder. */
+void builtin_hint(const char *folder, const char *name, struct strbuf *out);
+
 #endif

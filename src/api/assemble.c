@@ -305,6 +305,19 @@ static const char *pick_profile(const struct assembly *assembly)
     return load->profile ? load->profile : profile;
 }
 
+/* A profile or preset that is none. */
+static void complain_builtin(struct assembly *assembly, const char *folder, const char *what,
+                             const char *name, struct origin origin)
+{
+    autostrbuf struct strbuf hint = {0};
+
+    report_add(assembly->report, BAWN_ERROR, "policy.no_such_builtin", origin, "%s '%s'", what,
+               name);
+    builtin_hint(folder, name, &hint);
+    if (hint.text && !hint.failed)
+        report_hint(assembly->report, "%s", hint.text);
+}
+
 static int load_preset(struct assembly *assembly, const char *name, enum authority authority,
                        struct origin origin)
 {
@@ -312,9 +325,7 @@ static int load_preset(struct assembly *assembly, const char *name, enum authori
     char layer[80];
 
     if (!file) {
-        report_add(assembly->report, BAWN_ERROR, "policy.no_such_builtin", origin,
-                   "presets: there is no preset '%s'", name);
-        report_hint(assembly->report, "there are c, git, go, java, node, python and rust");
+        complain_builtin(assembly, "presets", "presets: there is no preset", name, origin);
         return 0;
     }
     (void)snprintf(layer, sizeof(layer), "preset %s", name);
@@ -372,9 +383,7 @@ static int load_builtins(struct assembly *assembly)
     int r = 0;
 
     if (!file) {
-        report_add(assembly->report, BAWN_ERROR, "policy.no_such_builtin", (struct origin){0},
-                   "there is no profile '%s'", profile);
-        report_hint(assembly->report, "there are default, static, strict and untrusted");
+        complain_builtin(assembly, "profiles", "there is no profile", profile, (struct origin){0});
         return 0;
     }
     (void)snprintf(name, sizeof(name), "profile %s", profile);
@@ -582,7 +591,7 @@ static int seal_policy_files(struct assembly *assembly)
         r = seal_path(assembly, own, make_path(path, "%.4000s/bawn", config), false);
     if (r == 0)
         r = seal_path(assembly, own,
-                      make_path(path, "%.4000s/.config/bawn", assembly->policy->home));
+                      make_path(path, "%.4000s/.config/bawn", assembly->policy->home), false);
     if (r == 0)
         r = seal_path(assembly, own, make_path(path, "%.4000s/bawn/approved", config), false);
     if (r == 0)
@@ -727,7 +736,7 @@ static int assemble(struct assembly *assembly)
     return r;
 }
 
-int bawn_policy_load(struct bawn_load *load, struct bawn_policy **ret_policy,
+int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_policy,
                      struct bawn_report **ret_report, struct bawn_error *err)
 {
     struct assembly assembly = {.load = load, .report = report_new(), .err = err};

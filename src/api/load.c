@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "config/config.h"
 
 #include <errno.h>
@@ -95,42 +94,17 @@ void bawn_load_claude(struct bawn_load *load, bool claude)
     load->claude = claude;
 }
 
-/* Complains of a built-in file that is not there, naming those that are. */
 static int find_builtin(const char *folder, const char *kind, const char *name,
                         struct bawn_error *err)
 {
-    const char *known[32];
-    char list[512] = "";
-    size_t count = 0;
-    size_t used = 0;
-    size_t prefix = strlen(folder) + 1;
-    const char *nearest;
+    autostrbuf struct strbuf hint = {0};
 
     if (builtin_find(folder, name))
         return 0;
-    for (const struct builtin_file *file = builtin_files; file->name; file++) {
-        char *stem;
-
-        if (strncmp(file->name, folder, prefix - 1) != 0 || file->name[prefix - 1] != '/' ||
-            used >= sizeof(list))
-            continue;
-        stem = list + used;
-        used += (size_t)snprintf(stem, sizeof(list) - used, "%.*s",
-                                 (int)(strlen(file->name) - prefix - strlen(".yaml")),
-                                 file->name + prefix) +
-                1;
-        known[count++] = stem;
-    }
-    nearest = text_nearest(name, known, count);
     error_set(err, EINVAL, "policy.no_such_builtin", "there is no %s '%s'", kind, name);
-    if (nearest)
-        error_hint(err, "did you mean '%s'?", nearest);
-    else
-        for (size_t i = 0; i + 1 < used && used < sizeof(list); i++)
-            if (list[i] == '\0')
-                list[i] = ' ';
-    if (!nearest)
-        error_hint(err, "there are: %s", list);
+    builtin_hint(folder, name, &hint);
+    if (hint.text && !hint.failed)
+        error_hint(err, "%s", hint.text);
     return -EINVAL;
 }
 
@@ -155,9 +129,12 @@ int bawn_load_preset(struct bawn_load *load, const char *name, struct bawn_error
     return 0;
 }
 
-static int add_step(struct bawn_load *load, struct load_step step, struct bawn_error *err)
+/* Takes the strings of the step. One that could not be copied is short memory: a format that went
+ * missing would be guessed. */
+static int add_step(struct bawn_load *load, struct load_step step, bool has_extra,
+                    struct bawn_error *err)
 {
-    if ((step.name && step.value && vec_push(&load->steps, step)))
+    if (step.name && step.value && (step.extra || !has_extra) && vec_push(&load->steps, step))
         return 0;
     free(step.name);
     free(step.value);
@@ -185,7 +162,7 @@ int bawn_load_file(struct bawn_load *load, const char *path, const char *format,
                                                .name = strdup(path),
                                                .value = strdup(""),
                                                .extra = format ? strdup(format) : NULL},
-                            err);
+                            format != NULL, err);
 }
 
 int bawn_load_text(struct bawn_load *load, const char *name, const char *text, size_t length,
@@ -198,7 +175,8 @@ int bawn_load_text(struct bawn_load *load, const char *name, const char *text, s
         return r;
     copy = malloc(length + 1);
     if (copy) {
-        memcpy(copy, text, length);
+        if (length)
+            memcpy(copy, text, length);
         copy[length] = '\0';
     }
     return add_step(load,
@@ -207,7 +185,7 @@ int bawn_load_text(struct bawn_load *load, const char *name, const char *text, s
                                        .value = copy,
                                        .length = length,
                                        .extra = format ? strdup(format) : NULL},
-                    err);
+                    format != NULL, err);
 }
 
 int bawn_load_set(struct bawn_load *load, const char *key, const char *value, const char *origin,
@@ -218,11 +196,12 @@ int bawn_load_set(struct bawn_load *load, const char *key, const char *value, co
         return bawn_load_profile(load, value, err);
     if (strcmp(key, "presets") == 0)
         return bawn_load_preset(load, value, err);
-    return add_step(
-        load,
-        (struct load_step){
-            .kind = STEP_SET, .name = strdup(key), .value = strdup(value), .extra = strdup(origin)},
-        err);
+    return add_step(load,
+                    (struct load_step){.kind = STEP_SET,
+                                       .name = strdup(key),
+                                       .value = strdup(value),
+                                       .extra = origin ? strdup(origin) : NULL},
+                    origin != NULL, err);
 }
 
 int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, const char *origin,
@@ -232,8 +211,8 @@ int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, c
                     (struct load_step){.kind = STEP_PATH,
                                        .name = strdup(mode),
                                        .value = strdup(path),
-                                       .extra = strdup(origin)},
-                    err);
+                                       .extra = origin ? strdup(origin) : NULL},
+                    origin != NULL, err);
 }
 
 /* Links taken out as far as the path exists; the rest stays as it is. */

@@ -56,19 +56,13 @@ int bawn_policy_lint(const struct bawn_policy *policy, const struct bawn_host *h
     return r;
 }
 
-static int take_text(struct strbuf *out, char **ret_text, struct bawn_error *err)
-{
-    *ret_text = strbuf_take(out);
-    return *ret_text ? 0 : error_memory(err);
-}
-
 int bawn_policy_show(const struct bawn_policy *policy, bool with_builtin, enum bawn_format format,
                      char **ret_text, struct bawn_error *err)
 {
     struct strbuf out = {0};
 
     explain_policy(&policy->policy, with_builtin, format, &out);
-    return take_text(&out, ret_text, err);
+    return strbuf_give(&out, ret_text, err);
 }
 
 static int export_text(const struct policy *policy, const char *format, bool with_builtin,
@@ -91,7 +85,7 @@ static int export_text(const struct policy *policy, const char *format, bool wit
         error_hint(err, "there are bawn, claude and srt");
         return -EINVAL;
     }
-    return take_text(&out, ret_text, err);
+    return strbuf_give(&out, ret_text, err);
 }
 
 int bawn_policy_export(const struct bawn_policy *policy, const char *format, char **ret_text,

@@ -79,7 +79,7 @@ static enum bawn_verdict verdict_of(enum access access)
     return access == ACCESS_DENY ? BAWN_DENY : access == ACCESS_ASK ? BAWN_ASK : BAWN_ALLOW;
 }
 
-/* Takes both texts; the verdict is returned either way. */
+/* Takes both texts. Returns the verdict, or -ENOMEM: an answer without its reasons is none. */
 static int give_decision(enum bawn_verdict verdict, const char *code, struct strbuf *text,
                          struct strbuf *rule, const struct origin *origin, const char *target,
                          struct bawn_decision **ret_decision, struct bawn_error *err)
@@ -118,6 +118,12 @@ static int resolve(const struct policy *policy, const char *path, char ret_path[
     return resolve_path(policy, policy->workspace, path, &host_looker, ret_path, err);
 }
 
+/* Whether no answer can be given at all: a senseless question, or short memory. */
+static bool is_unanswerable(const struct bawn_error *why)
+{
+    return why->errnum == EINVAL || why->errnum == ENOMEM;
+}
+
 /* A path that leads nowhere is refused, not an error: the program inside would be refused too. */
 static int decide_unresolved(const struct policy *policy, enum bawn_operation operation,
                              const char *path, const struct bawn_error *why,
@@ -126,7 +132,7 @@ static int decide_unresolved(const struct policy *policy, enum bawn_operation op
     autostrbuf struct strbuf text = {0};
     autostrbuf struct strbuf rule = {0};
 
-    if (why->errnum == EINVAL || why->errnum == ENOMEM) {
+    if (is_unanswerable(why)) {
         if (err)
             *err = *why;
         return -why->errnum;
@@ -243,11 +249,24 @@ int bawn_can_connect(const struct bawn_policy *policy, const char *target,
                          ret_decision, err);
 }
 
+/* A caller's number that is no operation must not be answered as a read. */
+static int check_operation(enum bawn_operation operation, struct bawn_error *err)
+{
+    if ((unsigned)operation <= BAWN_CONNECT)
+        return 0;
+    return error_set(err, EINVAL, "query.bad_operation", "there is no operation %d",
+                     (int)operation);
+}
+
 int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation, const char *what,
                 struct bawn_decision **ret_decision, struct bawn_error *err)
 {
+    int r = check_operation(operation, err);
+
     if (ret_decision)
         *ret_decision = NULL;
+    if (r < 0)
+        return r;
     if (operation == BAWN_CONNECT)
         return bawn_can_connect(policy, what, ret_decision, err);
     return decide_file(&policy->policy, operation, what, ret_decision, err);
@@ -379,8 +398,10 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     struct bawn_error why;
     struct host host;
     const char *wrong;
-    int r;
+    int r = check_operation(operation, err);
 
+    if (r < 0)
+        return r;
     if (operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0) {
         story.asked = what + 5;
     } else if (operation == BAWN_CONNECT) {
@@ -388,13 +409,15 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
         if (wrong)
             return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", what, wrong);
         explain_net(&policy->policy, what, &host, format, &out);
-        *ret_text = strbuf_take(&out);
-        return *ret_text ? 0 : error_memory(err);
+        return strbuf_give(&out, ret_text, err);
     }
     r = judge_file(&policy->policy, story.asked, operation == BAWN_CONNECT, resolved, decisions,
                    &why);
-    if (r == -EREMOTE && why.errnum == EINVAL)
-        return error_set(err, EINVAL, why.code, "%s", why.message);
+    if (r == -EREMOTE && is_unanswerable(&why)) {
+        if (err)
+            *err = why;
+        return -why.errnum;
+    }
     if (r == -EREMOTE)
         story.unresolved = why.message;
     else if (r < 0)
@@ -404,6 +427,5 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     story.decision = &decisions[story.op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ];
     if (explain_path(&policy->policy, &story, format, &out) < 0)
         return error_memory(err);
-    *ret_text = strbuf_take(&out);
-    return *ret_text ? 0 : error_memory(err);
+    return strbuf_give(&out, ret_text, err);
 }

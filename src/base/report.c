@@ -146,21 +146,6 @@ int report_to_error(const struct bawn_report *report, struct bawn_error *err)
     return error_memory(err);
 }
 
-void report_append(struct bawn_report *report, struct bawn_report *other)
-{
-    if (!other)
-        return;
-    vec_each (&other->complaints, complaint) {
-        report_add(report, complaint->severity, complaint->code,
-                   (struct origin){complaint->file, complaint->line, complaint->column}, "%s",
-                   complaint->text);
-        if (*complaint->hint)
-            report_hint(report, "%s", complaint->hint);
-    }
-    report->lost = report->lost || other->lost;
-    bawn_report_free(other);
-}
-
 static const char *severity_word(enum bawn_severity severity)
 {
     static const char *const words[] = {"note", "warning", "error"};
@@ -181,7 +166,7 @@ static void print_text(struct strbuf *out, const struct bawn_complaint *complain
         strbuf_addf(out, "hint: %s\n", complaint->hint);
 }
 
-static void print_json(struct strbuf *out, const struct bawn_complaint *complaint)
+void report_add_json(struct strbuf *out, const struct bawn_complaint *complaint)
 {
     json_open(out, NULL, '{');
     json_put_string(out, "severity", severity_word(complaint->severity));
@@ -202,7 +187,7 @@ char *bawn_report_print(const struct bawn_report *report, enum bawn_format forma
         json_open(&out, NULL, '[');
     vec_each (&report->complaints, complaint) {
         if (format == BAWN_FORMAT_JSON)
-            print_json(&out, complaint);
+            report_add_json(&out, complaint);
         else
             print_text(&out, complaint);
     }

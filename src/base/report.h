@@ -3,6 +3,8 @@
 #ifndef BASE_REPORT_H
 #define BASE_REPORT_H
 
+#include "base/strbuf.h"
+
 #include <bawn/report.h>
 #include <stdbool.h>
 
@@ -25,12 +27,12 @@ __attribute__((format(printf, 5, 6))) void report_add(struct bawn_report *report
 __attribute__((format(printf, 2, 3))) void report_hint(struct bawn_report *report,
                                                        const char *format, ...);
 
+/* One complaint as a JSON object. */
+void report_add_json(struct strbuf *out, const struct bawn_complaint *complaint);
+
 bool report_has_errors(const struct bawn_report *report);
 
 /* Copies the first error into err. Returns -EINVAL, or -ENOMEM when complaints were lost. */
 int report_to_error(const struct bawn_report *report, struct bawn_error *err);
-
-/* Moves the complaints of other behind those of report; other is freed. */
-void report_append(struct bawn_report *report, struct bawn_report *other);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/strbuf.h"
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -88,4 +89,10 @@ char *strbuf_take(struct strbuf *buf)
     text = buf->failed ? NULL : take_ptr(&buf->text);
     strbuf_done(buf);
     return text;
+}
+
+int strbuf_give(struct strbuf *buf, char **ret_text, struct bawn_error *err)
+{
+    *ret_text = strbuf_take(buf);
+    return *ret_text ? 0 : error_memory(err);
 }

@@ -25,6 +25,10 @@ void strbuf_add_escaped(struct strbuf *buf, const char *bytes);
 /* Gives the text away ("" when nothing was added). NULL when an allocation failed. */
 char *strbuf_take(struct strbuf *buf);
 
+struct bawn_error;
+/* Gives the text away as the result of a call: 0, or -ENOMEM with its message. */
+int strbuf_give(struct strbuf *buf, char **ret_text, struct bawn_error *err);
+
 #define autostrbuf __attribute__((cleanup(strbuf_done)))
 
 #endif

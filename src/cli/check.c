@@ -200,9 +200,7 @@ static int run_check(const struct options *options, struct output *output, struc
     }
     if (output->json && count > 2)
         json_close(&output->text, ']');
-    return checker.strictest == BAWN_DENY  ? STATUS_DENIED
-           : checker.strictest == BAWN_ASK ? STATUS_ASK
-                                           : STATUS_OK;
+    return verdict_status(checker.strictest);
 }
 
 static const struct option rows[] = {

@@ -12,8 +12,7 @@ static int run_detect(const struct options *options, struct output *output, stru
 
     (void)options;
     if (result == 0)
-        result =
-            bawn_host_print(host, output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT, &text, err);
+        result = bawn_host_print(host, output_format(output), &text, err);
     if (result < 0)
         return result;
     strbuf_add(&output->text, text);

@@ -98,7 +98,7 @@ static const char patterns[] =
     "not. Patterns restrict; nothing is granted by one.\n"
     "Without a slash inside, a pattern matches at any depth below the directory that relative "
     "paths start from. With one, it starts at that directory, or where /, ~/ or $NAME/ say. A "
-    "final slash or /** changes nothing. A ! in front stands for itself: no "
+    "final slash or /** changes nothing. A ! in front is an error: no "
     "pattern takes another one back.\n"
     "Between slashes:";
 

@@ -12,8 +12,7 @@ static int run_doctor(const struct options *options, struct output *output, stru
 
     (void)options;
     if (found == 0)
-        found =
-            bawn_host_doctor(host, output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT, &text, err);
+        found = bawn_host_doctor(host, output_format(output), &text, err);
     if (found < 0)
         return found;
     strbuf_add(&output->text, text);

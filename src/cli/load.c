@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/report.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -216,22 +217,6 @@ int load_collect(const struct options *options, struct bawn_load **ret_load, str
     return 0;
 }
 
-static void add_complaint(struct strbuf *out, const struct bawn_complaint *complaint)
-{
-    static const char *const severities[] = {
-        [BAWN_NOTE] = "note", [BAWN_WARNING] = "warning", [BAWN_ERROR] = "error"};
-
-    json_open(out, NULL, '{');
-    json_put_string(out, "severity", severities[complaint->severity]);
-    json_put_string(out, "code", complaint->code);
-    json_put_string(out, "file", complaint->file);
-    json_put_uint(out, "line", complaint->line);
-    json_put_uint(out, "column", complaint->column);
-    json_put_string(out, "text", complaint->text);
-    json_put_string(out, "hint", complaint->hint);
-    json_close(out, '}');
-}
-
 void load_add_complaints(struct strbuf *out, const char *key,
                          const struct bawn_report *const *reports, size_t count)
 {
@@ -240,7 +225,7 @@ void load_add_complaints(struct strbuf *out, const char *key,
     json_open(out, key, '[');
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; reports[i] && (complaint = bawn_report_get(reports[i], k)); k++)
-            add_complaint(out, complaint);
+            report_add_json(out, complaint);
     }
     json_close(out, ']');
 }

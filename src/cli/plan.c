@@ -16,8 +16,7 @@ static int run_plan(const struct options *options, struct output *output, struct
     if (result == 0)
         result = bawn_plan_new(policy, host, &plan, err);
     if (result == 0)
-        result =
-            bawn_plan_print(plan, output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT, &text, err);
+        result = bawn_plan_print(plan, output_format(output), &text, err);
     if (result < 0)
         return result;
     strbuf_add(&output->text, text);

@@ -16,7 +16,7 @@ static int run_show(const struct options *options, struct output *output, struct
 
     if (result == 0)
         result = bawn_policy_show(policy, options_has(options, OPTION_BUILTIN),
-                                  output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT, &text, err);
+                                  output_format(output), &text, err);
     if (result < 0)
         return result;
     strbuf_add(&output->text, text);

@@ -87,3 +87,13 @@ const struct verb *verb_find(const struct verb *above, const char *word, struct 
     (void)unknown_verb(above, word, err);
     return NULL;
 }
+
+enum bawn_format output_format(const struct output *output)
+{
+    return output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT;
+}
+
+int verdict_status(enum bawn_verdict verdict)
+{
+    return verdict == BAWN_DENY ? STATUS_DENIED : verdict == BAWN_ASK ? STATUS_ASK : STATUS_OK;
+}

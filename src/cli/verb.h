@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "cli/option.h"
 
-#include <bawn/error.h>
+#include <bawn/query.h>
 #include <stdbool.h>
 
 enum {
@@ -61,6 +61,12 @@ extern const struct option_group verb_options;
 
 /* The last word of its name. */
 const char *verb_word(const struct verb *verb);
+
+/* How the library prints for this output. */
+enum bawn_format output_format(const struct output *output);
+
+/* The status of check and why for a verdict. */
+int verdict_status(enum bawn_verdict verdict);
 
 /* The verb of that word below another; NULL, and *err with the nearest one, when there is none. */
 const struct verb *verb_find(const struct verb *above, const char *word, struct bawn_error *err);

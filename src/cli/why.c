@@ -28,12 +28,12 @@ static int run_why(const struct options *options, struct output *output, struct 
     verdict = bawn_decide(policy, (enum bawn_operation)operation, what, NULL, err);
     if (verdict < 0)
         return verdict;
-    result = bawn_explain(policy, (enum bawn_operation)operation, what,
-                          output->json ? BAWN_FORMAT_JSON : BAWN_FORMAT_TEXT, &text, err);
+    result = bawn_explain(policy, (enum bawn_operation)operation, what, output_format(output),
+                          &text, err);
     if (result < 0)
         return result;
     strbuf_add(&output->text, text);
-    return verdict == BAWN_DENY ? STATUS_DENIED : verdict == BAWN_ASK ? STATUS_ASK : STATUS_OK;
+    return verdict_status((enum bawn_verdict)verdict);
 }
 
 const struct verb verb_why = {

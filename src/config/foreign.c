@@ -268,9 +268,8 @@ static int load_denied_domains(const struct foreign *foreign, const struct node 
     return each_host(foreign, node, key, NET_DENY);
 }
 
-/* The value of a boolean key; false with a complaint when it is none. */
-static bool read_bool(const struct foreign *foreign, const struct node *node, const char *key,
-                      bool *ret_value)
+bool foreign_read_bool(const struct foreign *foreign, const struct node *node, const char *key,
+                       bool *ret_value)
 {
     if (node->kind != NODE_BOOL) {
         source_wrong_type(foreign->source, node, key, "true or false");
@@ -286,7 +285,7 @@ static int load_strict_allowlist(const struct foreign *foreign, const struct nod
     const struct config_source *source = foreign->source;
     bool value;
 
-    if (!read_bool(foreign, node, key, &value) || !value)
+    if (!foreign_read_bool(foreign, node, key, &value) || !value)
         return 0;
     return policy_set(source->policy, source->layer, SETTING_NETWORK_UNLISTED, "deny", node->origin,
                       source->report);
@@ -296,7 +295,7 @@ static int load_all_domains(const struct foreign *foreign, const struct node *no
 {
     bool value;
 
-    if (!read_bool(foreign, node, key, &value) || !value)
+    if (!foreign_read_bool(foreign, node, key, &value) || !value)
         return 0;
     return foreign_host(foreign, node, NET_ALLOW, "*");
 }
@@ -307,7 +306,7 @@ static int load_local_binding(const struct foreign *foreign, const struct node *
     const struct config_source *source = foreign->source;
     bool value;
 
-    if (!read_bool(foreign, node, key, &value))
+    if (!foreign_read_bool(foreign, node, key, &value))
         return 0;
     return policy_set(source->policy, source->layer, SETTING_NETWORK_LOCAL_BINDING, node->text,
                       node->origin, source->report);
@@ -349,7 +348,7 @@ static int load_wide(const struct foreign *foreign, const struct node *node, con
 {
     bool value;
 
-    if (!read_bool(foreign, node, key, &value) || !value)
+    if (!foreign_read_bool(foreign, node, key, &value) || !value)
         return 0;
     return foreign_unsupported(foreign, node, key);
 }

@@ -31,6 +31,10 @@ int foreign_unsupported(const struct foreign *foreign, const struct node *node, 
 /* Something that forbids, and that bawn does not hold. */
 int foreign_unheld(const struct foreign *foreign, const struct node *node, const char *key);
 
+/* The value of a key that is true or false; false with a complaint when it is neither. */
+bool foreign_read_bool(const struct foreign *foreign, const struct node *node, const char *key,
+                       bool *ret_value);
+
 /* A host of an allow (NET_ALLOW), ask or deny list. */
 int foreign_host(const struct foreign *foreign, const struct node *node, unsigned verdict,
                  const char *host);

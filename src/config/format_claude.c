@@ -11,9 +11,9 @@
 
 static int load_enabled(const struct foreign *foreign, const struct node *node, const char *key)
 {
-    if (node->kind != NODE_BOOL)
-        source_wrong_type(foreign->source, node, key, "true or false");
-    else if (strcmp(node->text, "false") == 0)
+    bool value;
+
+    if (foreign_read_bool(foreign, node, key, &value) && !value)
         report_add(foreign->source->report, BAWN_NOTE, "config.enabled", node->origin,
                    "%s is false there; bawn holds the boundaries all the same", key);
     return 0;
@@ -23,11 +23,10 @@ static int set_bool(const struct foreign *foreign, const struct node *node, cons
                     enum setting_id id)
 {
     const struct config_source *source = foreign->source;
+    bool value;
 
-    if (node->kind != NODE_BOOL) {
-        source_wrong_type(source, node, key, "true or false");
+    if (!foreign_read_bool(foreign, node, key, &value))
         return 0;
-    }
     return policy_set(source->policy, source->layer, id, node->text, node->origin, source->report);
 }
 
@@ -69,12 +68,12 @@ static int add_tool(const struct foreign *foreign, const struct node *node, enum
 
 static int load_auto_allow(const struct foreign *foreign, const struct node *node, const char *key)
 {
-    if (node->kind != NODE_BOOL) {
-        source_wrong_type(foreign->source, node, key, "true or false");
+    bool value;
+
+    if (!foreign_read_bool(foreign, node, key, &value))
         return 0;
-    }
     return add_tool(foreign, node, LIST_TOOL_RULES, "shell", "shell",
-                    strcmp(node->text, "true") == 0 ? ACCESS_ALLOW : ACCESS_ASK);
+                    value ? ACCESS_ALLOW : ACCESS_ASK);
 }
 
 /* Only the managed file may allow hosts: a lock, when that file says so. */
@@ -90,15 +89,12 @@ static int load_managed_domains(const struct foreign *foreign, const struct node
 static int load_block_reads(const struct foreign *foreign, const struct node *node, const char *key)
 {
     const struct config_source *source = foreign->source;
+    bool value;
 
-    if (node->kind != NODE_BOOL) {
-        source_wrong_type(source, node, key, "true or false");
+    if (!foreign_read_bool(foreign, node, key, &value) || !value)
         return 0;
-    }
-    return strcmp(node->text, "true") == 0
-               ? policy_set(source->policy, source->layer, SETTING_READS, "strict", node->origin,
-                            source->report)
-               : 0;
+    return policy_set(source->policy, source->layer, SETTING_READS, "strict", node->origin,
+                      source->report);
 }
 
 static const struct foreign_row sandbox_rows[] = {

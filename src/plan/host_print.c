@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn detect` and `bawn doctor`: host facts and findings as text and as JSON. */
-#include "base/error.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "plan/doctor.h"
@@ -27,12 +26,6 @@ static const char *const level_names[] = {
     [FINDING_WARN] = "warning",
     [FINDING_BAD] = "problem",
 };
-
-static int text_give(struct strbuf *out, char **ret_text, struct bawn_error *err)
-{
-    *ret_text = strbuf_take(out);
-    return *ret_text ? 0 : error_memory(err);
-}
 
 /* Adds words on lines of TEXT_COLUMNS, each after the first indented. */
 static void add_wrapped(struct strbuf *out, const char *text, size_t indent)
@@ -190,7 +183,7 @@ int host_print(const struct host_facts *facts, enum bawn_format format, char **r
         add_backends(&out, facts);
         add_features(&out, facts);
     }
-    return text_give(&out, ret_text, err);
+    return strbuf_give(&out, ret_text, err);
 }
 
 static size_t count_level(const struct finding *findings, size_t count, enum finding_level level)
@@ -313,6 +306,6 @@ int doctor_print(const struct host_facts *facts, enum bawn_format format, char *
         add_verdict(&out, facts, bad);
         add_findings(&out, findings, count);
     }
-    r = text_give(&out, ret_text, err);
+    r = strbuf_give(&out, ret_text, err);
     return r < 0 ? r : (int)bad;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan, printed. */
 #include "base/cleanup.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "plan/doctor.h"
 #include "plan/plan.h"
@@ -377,6 +376,5 @@ int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text
     } else {
         print_text(plan, &out);
     }
-    *ret_text = strbuf_take(&out);
-    return *ret_text ? 0 : error_memory(err);
+    return strbuf_give(&out, ret_text, err);
 }

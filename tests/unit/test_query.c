@@ -167,6 +167,8 @@ START_TEST(senseless_questions_are_errors_never_a_yes)
 
     ck_assert_int_lt(bawn_can_read(policy, "", NULL, &err), 0);
     ck_assert_str_eq(err.code, "path.empty");
+    ck_assert_int_lt(bawn_decide(policy, (enum bawn_operation)42, "/srv/docs/a.md", NULL, &err), 0);
+    ck_assert_str_eq(err.code, "query.bad_operation");
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         ck_assert_msg(bawn_can_connect(policy, targets[i], NULL, &err) < 0, "%s", targets[i]);
         ck_assert_str_eq(err.code, "network.bad_target");
