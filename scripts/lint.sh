@@ -19,6 +19,15 @@ shellcheck "${scripts[@]}" || fail "shellcheck"
 shellcheck -s bats "${bats[@]}" || fail "shellcheck of the bats files"
 python3 scripts/layers.py || fail "layers"
 
+# A file that no list names is not built, not embedded, not installed, not run: say so.
+for file in src/*/*.c include/bawn/*.h data/*.yaml data/*/*.yaml; do
+    grep -qF "'$file'" meson.build || fail "$file is not in meson.build"
+done
+for file in tests/unit/test_*.c; do
+    name=${file##*/test_}
+    grep -qF "'${name%.c}'" tests/meson.build || fail "$file is not in tests/meson.build"
+done
+
 # Leaks belong to LeakSanitizer: cppcheck misreads __attribute__((cleanup)).
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
     --suppress=memleak --suppress=resourceLeak --suppress=missingInclude \

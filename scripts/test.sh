@@ -132,14 +132,14 @@ int main(void)
     struct bawn_load *load = NULL;
     struct bawn_policy *policy = NULL;
     struct bawn_error err;
-    int verdict;
+    bool allowed;
 
     if (bawn_load_new(&load, &err) < 0 || bawn_policy_load(load, &policy, NULL, &err) < 0)
         return 2;
-    verdict = bawn_can_read(policy, "/etc/shadow", NULL, &err);
+    allowed = bawn_can_read(policy, "/etc/shadow", NULL, &err);
     bawn_policy_free(policy);
     bawn_load_free(load);
-    return verdict == BAWN_DENY ? 0 : 1;
+    return allowed ? 1 : 0;
 }
 C
     # shellcheck disable=SC2046 # pkg-config gives several words

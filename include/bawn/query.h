@@ -18,13 +18,10 @@ enum bawn_operation { BAWN_READ, BAWN_WRITE, BAWN_EXEC, BAWN_CONNECT };
 struct bawn_decision;
 
 /*
- * May the contained program do it? Returns a verdict, or a negative errno when
- * the question itself makes no sense (an empty path, a bad port): never take
- * that for a yes. These are no booleans, BAWN_ALLOW is 0:
- *
- *     if (bawn_can_read(policy, path, NULL, &err) == BAWN_ALLOW) ...
- *
- * ret_decision may be NULL; *ret_decision is set whenever a verdict is returned.
+ * May the contained program do it? True only when it may, without being asked
+ * about; false also when the question makes no sense (an empty path, a bad
+ * port), and *err then says so. ret_decision may be NULL; *ret_decision is the
+ * reason, or NULL where there was no sensible question.
  *
  * Paths are resolved as the kernel would inside the sandbox: symbolic links
  * are followed where the program could follow them, "." and ".." are taken
@@ -32,18 +29,19 @@ struct bawn_decision;
  * workspace. A path that cannot be resolved (a loop, ".." behind something
  * that does not exist) is denied.
  */
-BAWN_API int bawn_can_read(const struct bawn_policy *policy, const char *path,
-                           struct bawn_decision **ret_decision, struct bawn_error *err);
-BAWN_API int bawn_can_write(const struct bawn_policy *policy, const char *path,
+BAWN_API bool bawn_can_read(const struct bawn_policy *policy, const char *path,
                             struct bawn_decision **ret_decision, struct bawn_error *err);
-BAWN_API int bawn_can_exec(const struct bawn_policy *policy, const char *path,
-                           struct bawn_decision **ret_decision, struct bawn_error *err);
+BAWN_API bool bawn_can_write(const struct bawn_policy *policy, const char *path,
+                             struct bawn_decision **ret_decision, struct bawn_error *err);
+BAWN_API bool bawn_can_exec(const struct bawn_policy *policy, const char *path,
+                            struct bawn_decision **ret_decision, struct bawn_error *err);
 
 /* target is NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH. Nothing is looked up. */
-BAWN_API int bawn_can_connect(const struct bawn_policy *policy, const char *target,
-                              struct bawn_decision **ret_decision, struct bawn_error *err);
+BAWN_API bool bawn_can_connect(const struct bawn_policy *policy, const char *target,
+                               struct bawn_decision **ret_decision, struct bawn_error *err);
 
-/* One of the four above, by operation. */
+/* The same question with all its answers: an enum bawn_verdict, or a negative errno when it makes
+ * no sense. BAWN_ALLOW is 0: compare, never test for truth. */
 BAWN_API int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation,
                          const char *what, struct bawn_decision **ret_decision,
                          struct bawn_error *err);
@@ -53,7 +51,7 @@ BAWN_API int bawn_resolve(const struct bawn_policy *policy, const char *path, ch
                           struct bawn_error *err);
 
 /* Rules the application applies itself, after resolving: the suffixes a tree
- * may hold, and how large a file may be. They return a verdict too. */
+ * may hold, and how large a file may be. Answers as those of bawn_decide. */
 BAWN_API int bawn_check_suffix(const struct bawn_policy *policy, const char *path,
                                struct bawn_decision **ret_decision, struct bawn_error *err);
 BAWN_API int bawn_check_size(const struct bawn_policy *policy, const char *path,

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All layers into one policy. */
-#include "api/api.h"
+#include "api/assembly.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "config/config.h"
 #include "policy/build.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -27,34 +25,27 @@
  * variables and flags. Last, rules whose paths lead through symbolic links
  * are added again at the place they lead to (links.c).
  */
-struct pending {
-    struct config_document document;
-    enum layer_id id;
-    enum authority authority;
-    const char *base;
-    char sha256[65];
-};
 
-struct assembly {
-    const struct bawn_load *load;
-    struct bawn_policy *result;
-    struct policy *policy;
-    struct bawn_report *report;
-    struct bawn_error *err;
-    VEC(struct pending) documents;
-    char *approvals; /* the record, or NULL */
-};
-
-static const char *keep(struct assembly *assembly, const char *text)
+const char *assembly_keep(struct assembly *assembly, const char *text)
 {
     return arena_strdup(&assembly->policy->arena, text);
+}
+
+const char *assembly_path(char out[LIMIT_PATH_BYTES], const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(out, LIMIT_PATH_BYTES, format, args);
+    va_end(args);
+    return out;
 }
 
 static int add_document(struct assembly *assembly, enum layer_id id, const char *file,
                         const char *base, const char *format, const char *text, size_t length)
 {
     struct pending pending = {.id = id,
-                              .base = keep(assembly, base),
+                              .base = assembly_keep(assembly, base),
                               .authority = id == LAYER_ORG       ? AUTHORITY_ORG
                                            : id == LAYER_PROJECT ? AUTHORITY_PROJECT
                                            : id == LAYER_LOCAL   ? AUTHORITY_PROJECT
@@ -64,7 +55,7 @@ static int add_document(struct assembly *assembly, enum layer_id id, const char 
     if (pending.authority == AUTHORITY_PROJECT &&
         approvals_has(assembly->approvals, file, pending.sha256))
         pending.authority = AUTHORITY_APPROVED;
-    pending.document.file = keep(assembly, file);
+    pending.document.file = assembly_keep(assembly, file);
     if (!pending.document.file || !pending.base)
         return error_memory(assembly->err);
     /* A document that cannot be read is a complaint; the others are still read, to complain too. */
@@ -158,17 +149,6 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
                  : error_memory(assembly->err);
 }
 
-__attribute__((format(printf, 2, 3))) static const char *make_path(char out[LIMIT_PATH_BYTES],
-                                                                   const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(out, LIMIT_PATH_BYTES, format, args);
-    va_end(args);
-    return out;
-}
-
 static int add_project(struct assembly *assembly)
 {
     static const struct {
@@ -208,18 +188,18 @@ static int add_layer_files(struct assembly *assembly)
 
     if (r == 0 && load->claude)
         r = add_file(assembly, LAYER_ORG,
-                     make_path(path, "%s/managed-settings.json", load->claude_dir), workspace,
+                     assembly_path(path, "%s/managed-settings.json", load->claude_dir), workspace,
                      "claude", false);
     if (r == 0)
-        r = add_file(assembly, LAYER_ORG, make_path(path, "%s/policy.yaml", load->org_dir),
+        r = add_file(assembly, LAYER_ORG, assembly_path(path, "%s/policy.yaml", load->org_dir),
                      workspace, "bawn", false);
     if (r == 0 && load->claude) {
-        make_path(base, "%.4000s/.claude", assembly->policy->home);
-        r = add_file(assembly, LAYER_USER, make_path(path, "%.4000s/settings.json", base), base,
+        assembly_path(base, "%.4000s/.claude", assembly->policy->home);
+        r = add_file(assembly, LAYER_USER, assembly_path(path, "%.4000s/settings.json", base), base,
                      "claude", false);
     }
     if (r == 0)
-        r = add_file(assembly, LAYER_USER, make_path(path, "%.4000s/bawn/policy.yaml", config),
+        r = add_file(assembly, LAYER_USER, assembly_path(path, "%.4000s/bawn/policy.yaml", config),
                      workspace, "bawn", false);
     return r == 0 ? add_project(assembly) : r;
 }
@@ -365,7 +345,7 @@ static int load_locks(struct assembly *assembly)
         for (; layer && node; node = node->next) {
             struct item item = {.list = LIST_LOCK, .layer = layer, .origin = node->origin};
 
-            item.value = node->text ? keep(assembly, node->text) : NULL;
+            item.value = node->text ? assembly_keep(assembly, node->text) : NULL;
             if (item.value && policy_add_item(assembly->policy, &item, assembly->report) < 0)
                 return error_memory(assembly->err);
         }
@@ -411,82 +391,6 @@ static int load_documents(struct assembly *assembly)
     return 0;
 }
 
-/* "sandbox.limits.memory" is BAWN_LIMITS_MEMORY. */
-static void variable_name(const char *key, char out[static 64])
-{
-    size_t used = 0;
-
-    if (strncmp(key, "sandbox.", 8) == 0)
-        key += 8;
-    used = (size_t)snprintf(out, 64, "BAWN_%s", key);
-    for (size_t i = 0; i < used && i < 63; i++)
-        out[i] = out[i] == '.' ? '_' : (char)toupper((unsigned char)out[i]);
-}
-
-static void complain_variable(struct assembly *assembly, const char *name)
-{
-    char own[SETTING_COUNT][64];
-    const char *known[SETTING_COUNT];
-    const char *nearest;
-
-    for (size_t id = 0; id < SETTING_COUNT; id++) {
-        variable_name(setting_table[id].key, own[id]);
-        known[id] = own[id];
-    }
-    nearest = text_nearest(name, known, SETTING_COUNT);
-    report_add(assembly->report, BAWN_ERROR, "config.unknown_key",
-               (struct origin){.file = keep(assembly, name)}, "no such variable");
-    if (nearest)
-        report_hint(assembly->report, "did you mean '%s'?", nearest);
-}
-
-static int load_variable(struct assembly *assembly, const struct config_source *source,
-                         const char *variable)
-{
-    static const char *const other[] = {"BAWN_POLICY", "BAWN_SESSION"};
-    char name[64];
-    char candidate[64];
-    size_t length = strcspn(variable, "=");
-
-    (void)snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), variable);
-    if (strncmp(name, "BAWN_TEST_", 10) == 0 || variable[length] == '\0' ||
-        variable[length + 1] == '\0')
-        return 0;
-    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-        if (strcmp(name, other[i]) == 0)
-            return 0;
-    if (strcmp(name, "BAWN_NETWORK") == 0)
-        return config_set(source, "sandbox.network", variable + length + 1,
-                          (struct origin){.file = keep(assembly, name)});
-    for (size_t id = 0; id < SETTING_COUNT; id++) {
-        variable_name(setting_table[id].key, candidate);
-        if (strcmp(name, candidate) == 0)
-            return config_set(source, setting_table[id].key, variable + length + 1,
-                              (struct origin){.file = keep(assembly, name)});
-    }
-    complain_variable(assembly, name);
-    return 0;
-}
-
-static int load_environment(struct assembly *assembly)
-{
-    struct config_source source = {.policy = assembly->policy,
-                                   .file = "environment",
-                                   .base = assembly->policy->workspace,
-                                   .report = assembly->report};
-
-    for (char **variable = assembly->load->environ; *variable; variable++) {
-        if (strncmp(*variable, "BAWN_", 5) != 0)
-            continue;
-        if (!source.layer)
-            source.layer = policy_add_layer(assembly->policy, LAYER_ENVIRONMENT, AUTHORITY_USER,
-                                            "environment", NULL, NULL);
-        if (!source.layer || load_variable(assembly, &source, *variable) < 0)
-            return error_memory(assembly->err);
-    }
-    return 0;
-}
-
 /* --profile and --preset were heeded already; here they are values like others, so that a lock on
  * them holds. */
 static int load_named_builtins(struct assembly *assembly)
@@ -506,7 +410,7 @@ static int load_named_builtins(struct assembly *assembly)
                        (struct origin){.file = "--profile"}, assembly->report);
     vec_each (&load->presets, preset) {
         struct item item = {.list = LIST_PRESETS,
-                            .value = keep(assembly, *preset),
+                            .value = assembly_keep(assembly, *preset),
                             .layer = layer,
                             .origin = {.file = "--preset"}};
 
@@ -528,7 +432,7 @@ static int load_flags(struct assembly *assembly)
     if (r < 0)
         return r;
     vec_each (&assembly->load->steps, step) {
-        struct origin origin = {.file = step->extra ? keep(assembly, step->extra) : NULL};
+        struct origin origin = {.file = step->extra ? assembly_keep(assembly, step->extra) : NULL};
 
         if (step->kind != STEP_SET && step->kind != STEP_PATH)
             continue;
@@ -543,66 +447,6 @@ static int load_flags(struct assembly *assembly)
             r = config_set_path(&source, step->name, step->value, origin);
     }
     return r == -ENOMEM ? error_memory(assembly->err) : r;
-}
-
-static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path,
-                     bool is_link)
-{
-    struct path_rule rule = {.kind = RULE_SEALED,
-                             .path = keep(assembly, path),
-                             .spelled = "policy file",
-                             .read = ACCESS_UNSET,
-                             .write = ACCESS_DENY,
-                             .is_repeat = is_link,
-                             .layer = layer};
-
-    return rule.path && policy_add_rule(assembly->policy, &rule, assembly->report) == 0
-               ? 0
-               : error_memory(assembly->err);
-}
-
-/* A file, and every link on the way to it: whoever changes one of those changes what is read. */
-static int seal_file(struct assembly *assembly, const struct layer *layer, const char *path)
-{
-    char resolved[LIMIT_PATH_BYTES];
-    struct link_notes notes;
-    int r = seal_path(assembly, layer, path, false);
-
-    link_notes_init(&notes);
-    (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
-    for (const char *link = NULL; r == 0 && (link = link_notes_next(&notes, link));)
-        r = seal_path(assembly, layer, link, true);
-    link_notes_done(&notes);
-    return r;
-}
-
-/* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
- * are sealed, and the places where others would be looked for. */
-static int seal_policy_files(struct assembly *assembly)
-{
-    const struct bawn_load *load = assembly->load;
-    const struct layer *own = policy_add_layer(assembly->policy, LAYER_BUILTIN, AUTHORITY_BUILTIN,
-                                               "policy files", NULL, NULL);
-    char config[LIMIT_PATH_BYTES];
-    char path[LIMIT_PATH_BYTES];
-    int r = own ? load_config_home(load, config, assembly->err) : error_memory(assembly->err);
-
-    if (r == 0)
-        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn", config), false);
-    if (r == 0)
-        r = seal_path(assembly, own,
-                      make_path(path, "%.4000s/.config/bawn", assembly->policy->home), false);
-    if (r == 0)
-        r = seal_path(assembly, own, make_path(path, "%.4000s/bawn/approved", config), false);
-    if (r == 0)
-        r = seal_path(assembly, own, load->org_dir, false);
-    for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
-        const struct layer *layer = assembly->policy->layers.items[i];
-
-        if (layer->file && *layer->file == '/')
-            r = seal_file(assembly, own, layer->file);
-    }
-    return r;
 }
 
 /* The first path of a value that may be a list. NULL when it is the root or the home: a variable
@@ -626,7 +470,7 @@ static const char *usual_home(struct assembly *assembly)
     if (!found || *found->pw_dir != '/' || strcmp(found->pw_dir, "/") == 0 ||
         strcmp(found->pw_dir, assembly->policy->home) == 0)
         return NULL;
-    return keep(assembly, found->pw_dir);
+    return assembly_keep(assembly, found->pw_dir);
 }
 
 static int make_places(struct assembly *assembly)
@@ -663,12 +507,12 @@ static int make_places(struct assembly *assembly)
             path = NULL;
         if (!path)
             return error_memory(assembly->err);
-        places[i + 2] = (struct place){known[i].name, keep(assembly, path), NULL};
+        places[i + 2] = (struct place){known[i].name, assembly_keep(assembly, path), NULL};
         if (!places[i + 2].path)
             return error_memory(assembly->err);
         usual = known[i].usual ? path_normalize(policy->home, known[i].usual) : NULL;
         if (usual && strcmp(usual, path) != 0)
-            places[i + 2].usual = keep(assembly, usual);
+            places[i + 2].usual = assembly_keep(assembly, usual);
     }
     policy->places = places;
     return 0;
@@ -694,8 +538,8 @@ static int find_places(struct assembly *assembly)
     if (path_is_below(home, workspace) && strcmp(home, workspace) != 0 && !load->isolated)
         report_add(assembly->report, BAWN_WARNING, "load.wide_workspace", (struct origin){0},
                    "the workspace is %s: your home and those of others are in it", workspace);
-    assembly->policy->workspace = keep(assembly, workspace);
-    assembly->policy->home = keep(assembly, home);
+    assembly->policy->workspace = assembly_keep(assembly, workspace);
+    assembly->policy->home = assembly_keep(assembly, home);
     if (!assembly->policy->workspace || !assembly->policy->home)
         return error_memory(assembly->err);
     r = approvals_path(load, store, assembly->err);
@@ -722,11 +566,11 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = load_documents(assembly);
     if (r == 0 && !assembly->load->isolated)
-        r = load_environment(assembly);
+        r = assembly_load_variables(assembly);
     if (r == 0)
         r = load_flags(assembly);
     if (r == 0)
-        r = seal_policy_files(assembly);
+        r = assembly_seal(assembly);
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)

@@ -212,8 +212,8 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
                          resolved, ret_decision, err);
 }
 
-int bawn_can_connect(const struct bawn_policy *policy, const char *target,
-                     struct bawn_decision **ret_decision, struct bawn_error *err)
+static int decide_connect(const struct bawn_policy *policy, const char *target,
+                          struct bawn_decision **ret_decision, struct bawn_error *err)
 {
     autostrbuf struct strbuf text = {0};
     autostrbuf struct strbuf rule = {0};
@@ -268,26 +268,32 @@ int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation,
     if (r < 0)
         return r;
     if (operation == BAWN_CONNECT)
-        return bawn_can_connect(policy, what, ret_decision, err);
+        return decide_connect(policy, what, ret_decision, err);
     return decide_file(&policy->policy, operation, what, ret_decision, err);
 }
 
-int bawn_can_read(const struct bawn_policy *policy, const char *path,
-                  struct bawn_decision **ret_decision, struct bawn_error *err)
-{
-    return bawn_decide(policy, BAWN_READ, path, ret_decision, err);
-}
-
-int bawn_can_write(const struct bawn_policy *policy, const char *path,
+bool bawn_can_read(const struct bawn_policy *policy, const char *path,
                    struct bawn_decision **ret_decision, struct bawn_error *err)
 {
-    return bawn_decide(policy, BAWN_WRITE, path, ret_decision, err);
+    return bawn_decide(policy, BAWN_READ, path, ret_decision, err) == BAWN_ALLOW;
 }
 
-int bawn_can_exec(const struct bawn_policy *policy, const char *path,
-                  struct bawn_decision **ret_decision, struct bawn_error *err)
+bool bawn_can_write(const struct bawn_policy *policy, const char *path,
+                    struct bawn_decision **ret_decision, struct bawn_error *err)
 {
-    return bawn_decide(policy, BAWN_EXEC, path, ret_decision, err);
+    return bawn_decide(policy, BAWN_WRITE, path, ret_decision, err) == BAWN_ALLOW;
+}
+
+bool bawn_can_exec(const struct bawn_policy *policy, const char *path,
+                   struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    return bawn_decide(policy, BAWN_EXEC, path, ret_decision, err) == BAWN_ALLOW;
+}
+
+bool bawn_can_connect(const struct bawn_policy *policy, const char *target,
+                      struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    return bawn_decide(policy, BAWN_CONNECT, target, ret_decision, err) == BAWN_ALLOW;
 }
 
 int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,

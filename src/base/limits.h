@@ -5,7 +5,6 @@
 
 enum {
     LIMIT_PATH_BYTES = 4096,              /* as the kernel's PATH_MAX, with the final NUL */
-    LIMIT_PATH_COMPONENTS = 2048,         /* no more fit into PATH_MAX */
     LIMIT_SYMLINKS = 40,                  /* as the kernel's MAXSYMLINKS */
     LIMIT_CONFIG_BYTES = 8 * 1024 * 1024, /* one policy file */
     LIMIT_CONFIG_NODES = 400000,          /* values in one policy file */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,10 @@ static bool strbuf_reserve(struct strbuf *buf, size_t more)
     size_t size = buf->size ? buf->size : 64;
     char *text;
 
-    if (buf->failed || need < more)
+    if (buf->failed || need < more || need > SIZE_MAX / 2) {
+        buf->failed = true;
         return false;
+    }
     if (need <= buf->size)
         return true;
     while (size < need)

@@ -35,13 +35,13 @@ static int decide(const struct checker *checker, const char *what, struct bawn_d
 {
     switch (checker->check) {
     case CHECK_READ:
-        return bawn_can_read(checker->policy, what, ret, err);
+        return bawn_decide(checker->policy, BAWN_READ, what, ret, err);
     case CHECK_WRITE:
-        return bawn_can_write(checker->policy, what, ret, err);
+        return bawn_decide(checker->policy, BAWN_WRITE, what, ret, err);
     case CHECK_EXEC:
-        return bawn_can_exec(checker->policy, what, ret, err);
+        return bawn_decide(checker->policy, BAWN_EXEC, what, ret, err);
     case CHECK_CONNECT:
-        return bawn_can_connect(checker->policy, what, ret, err);
+        return bawn_decide(checker->policy, BAWN_CONNECT, what, ret, err);
     case CHECK_SUFFIX:
         return bawn_check_suffix(checker->policy, what, ret, err);
     case CHECK_SIZE:

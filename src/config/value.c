@@ -8,6 +8,7 @@
 #include "policy/build.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ static const char *check_item(const struct config_source *source, enum list_id l
 
         if (!colon)
             return text_parse_count(*value, 65535, &port) && port ? NULL : "not a port";
+        if (colon - *value >= (ptrdiff_t)sizeof(first))
+            return "not PORT or HOSTPORT:PORT";
         (void)snprintf(first, sizeof(first), "%.*s", (int)(colon - *value), *value);
         return text_parse_count(first, 65535, &port) && port &&
                        text_parse_count(colon + 1, 65535, &port) && port

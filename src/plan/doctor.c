@@ -35,18 +35,17 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "Without user namespaces the native sandbox cannot start: no own root directory, no own "
          "process list, no own network.",
          "Something around bawn refuses user namespaces: a security module, a chroot, or a kernel\n"
-         "built without CONFIG_USER_NS. Run bawn outside of it, or use --backend landlock."},
+         "built without CONFIG_USER_NS. Run bawn outside of it."},
     [FEATURE_MOUNT_NS] =
         {"mount_ns", "mount namespaces: an own view of the files", FINDING_BAD, FEATURE_USER_NS,
          "Without mounts of its own the native sandbox cannot start: hidden files stay hidden "
          "because they are not mounted.",
-         "A security module refuses mounts in user namespaces. Allow them for bawn, or use\n"
-         "--backend landlock."},
+         "A security module refuses mounts in user namespaces. Allow them for bawn."},
     [FEATURE_PIVOT_ROOT] =
         {"pivot_root", "pivot_root: an own root directory", FINDING_BAD, FEATURE_MOUNT_NS,
          "Without it the native sandbox cannot leave the host's root directory behind.",
          "This happens when / is the kernel's initial RAM disk or a security module refuses.\n"
-         "Boot from a real root filesystem, or use --backend landlock."},
+         "Boot from a real root filesystem."},
     [FEATURE_PID_NS] = {"pid_ns", "PID namespaces: host processes are out of sight", FINDING_BAD,
                         FEATURE_USER_NS,
                         "Commands inside would see and could signal the user's other processes.",
@@ -91,8 +90,7 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "Programs inside cannot open terminals of their own (script, tmux, expect).",
          "Use a kernel built with CONFIG_UNIX98_PTYS, outside of a sandbox that forbids mounts."},
     [FEATURE_OVERLAY] = {"overlay", "overlayfs: changes kept apart for review", FINDING_WARN,
-                         FEATURE_MOUNT_NS,
-                         "--overlay, and with it bawn diff and bawn apply, do not work.",
+                         FEATURE_MOUNT_NS, "Paths of mode overlay cannot be held.",
                          "Needs Linux 5.11 or newer with overlayfs. If it is a module:\n"
                          "    sudo modprobe overlay\n"
                          "    echo overlay | sudo tee /etc/modules-load.d/bawn.conf"},
@@ -178,13 +176,12 @@ static const struct feature_text texts[FEATURE_COUNT] = {
 
 static const char remedy_apparmor[] =
     "Ubuntu lets only programs with an AppArmor profile use user namespaces. Give bawn one: put\n"
-    "this into /etc/apparmor.d/bawn (if bawn is installed elsewhere, name that path instead of\n"
-    "/usr/bin/bawn):\n"
+    "this into /etc/apparmor.d/bawn (if bawn is installed elsewhere, name that path instead):\n"
     "\n"
     "    abi <abi/4.0>,\n"
     "    include <tunables/global>\n"
     "\n"
-    "    profile bawn /usr/bin/bawn flags=(unconfined) {\n"
+    "    profile bawn /usr/{,local/}bin/bawn flags=(unconfined) {\n"
     "      userns,\n"
     "\n"
     "      include if exists <local/bawn>\n"
@@ -204,7 +201,7 @@ static const char remedy_limit[] =
     "    echo 'user.max_user_namespaces = 15000' | sudo tee /etc/sysctl.d/60-bawn.conf\n"
     "    sudo sysctl --system\n"
     "If that changes nothing, bawn runs in a sandbox that set the limit for itself: run it\n"
-    "outside of it, or use --backend landlock.";
+    "outside of it.";
 
 static const char remedy_container[] =
     "A filter around bawn refuses it, usually that of a container. Start the container "
@@ -225,7 +222,7 @@ static const char remedy_busy_listener[] =
 
 static const char remedy_cgroup_user[] =
     "Let systemd start bawn in a group that is delegated to you:\n"
-    "    systemd-run --user --scope -p Delegate=yes bawn run -- COMMAND\n"
+    "    systemd-run --user --scope -p Delegate=yes bawn doctor\n"
     "bawn asks systemd for such a group by itself when your user manager runs and\n"
     "XDG_RUNTIME_DIR is set, as after a normal login; over su or cron it is not:\n"
     "    sudo loginctl enable-linger \"$USER\"\n"

@@ -227,7 +227,7 @@ static void add_verdict(struct strbuf *out, const struct host_facts *facts, size
     if (next == BACKEND_COUNT)
         strbuf_add(out, "No other backend can take its place: bawn refuses to run commands.\n");
     else
-        strbuf_addf(out, "bawn uses the %s backend instead.\n", facts_backend_name(next));
+        strbuf_addf(out, "bawn would use the %s backend instead.\n", facts_backend_name(next));
 }
 
 static void add_finding(struct strbuf *out, const struct finding *finding)

@@ -27,6 +27,7 @@ enum view {
 
 struct spot {
     const struct path_rule *rule; /* the first rule with this path */
+    size_t number;                /* in the order of the policy */
     enum view view;
     const struct path_rule *winner; /* of the decision for reads; NULL: a default */
     const struct path_rule *write_winner;
@@ -59,7 +60,10 @@ static int compare_spots(const void *a, const void *b)
     const struct spot *left = a;
     const struct spot *right = b;
 
-    return compare_paths(left->rule->path, right->rule->path);
+    int order = compare_paths(left->rule->path, right->rule->path);
+
+    /* qsort need not keep the order of equals, and a plan is the same every time. */
+    return order ? order : left->number < right->number ? -1 : left->number > right->number;
 }
 
 static enum view view_of(const struct path_decision decisions[PATH_OP_COUNT])
@@ -290,8 +294,11 @@ static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret
     if (!spots)
         return -ENOMEM;
     vec_each (&policy->rules, rule) {
-        if (!(*rule)->wild)
-            spots[count++].rule = *rule;
+        if (!(*rule)->wild) {
+            spots[count].rule = *rule;
+            spots[count].number = count;
+            count++;
+        }
     }
     qsort(spots, count, sizeof(*spots), compare_spots);
     *ret_spots = spots;

@@ -28,7 +28,7 @@ static inline int test_run(Suite *suite, const char *name)
 }
 
 /*
- * A case that this machine cannot run says so and ends. It is counted as
+ * A case that this machine cannot run says so and returns. It is counted as
  * skipped; where BAWN_TEST_REQUIRE is "all" it fails instead.
  */
 static inline void test_skip(const char *name, const char *why)

@@ -101,7 +101,7 @@ __attribute__((format(printf, 2, 3))) static int can_write(struct bawn_load *loa
     va_start(args, format);
     (void)vsnprintf(path, sizeof(path), format, args);
     va_end(args);
-    verdict = bawn_can_write(policy, path, NULL, NULL);
+    verdict = bawn_decide(policy, BAWN_WRITE, path, NULL, NULL);
     bawn_policy_free(policy);
     return verdict;
 }
@@ -247,9 +247,9 @@ START_TEST(secrets_are_where_they_usually_are_too)
     ck_assert_msg(policy, "%s", code);
     for (size_t i = 0; i < 2; i++) {
         (void)snprintf(path, sizeof(path), "%s/%s/gcloud/x", root, i ? "xdg" : "home/.config");
-        ck_assert_int_eq(bawn_can_read(policy, path, NULL, NULL), BAWN_DENY);
+        ck_assert_int_eq(bawn_decide(policy, BAWN_READ, path, NULL, NULL), BAWN_DENY);
         (void)snprintf(path, sizeof(path), "%s/%s/bawn/x", root, i ? "xdg" : "home/.config");
-        ck_assert_int_eq(bawn_can_write(policy, path, NULL, NULL), BAWN_DENY);
+        ck_assert_int_eq(bawn_decide(policy, BAWN_WRITE, path, NULL, NULL), BAWN_DENY);
     }
     bawn_policy_free(policy);
 }
@@ -270,12 +270,12 @@ START_TEST(a_policy_named_through_a_link_is_sealed_at_both_ends)
     policy = load_policy(load, code);
     ck_assert_msg(policy, "%s", code);
     (void)snprintf(path, sizeof(path), "%s/work/real/p.yaml", root);
-    ck_assert_int_eq(bawn_can_write(policy, path, NULL, NULL), BAWN_DENY);
+    ck_assert_int_eq(bawn_decide(policy, BAWN_WRITE, path, NULL, NULL), BAWN_DENY);
     (void)snprintf(path, sizeof(path), "%s/work/p.yaml", root);
-    ck_assert_int_eq(bawn_can_write(policy, path, NULL, NULL), BAWN_DENY);
+    ck_assert_int_eq(bawn_decide(policy, BAWN_WRITE, path, NULL, NULL), BAWN_DENY);
     /* Also when the command has put another file in the place of the link. */
     ck_assert_int_eq(unlink("work/p.yaml"), 0);
-    ck_assert_int_eq(bawn_can_write(policy, path, NULL, NULL), BAWN_DENY);
+    ck_assert_int_eq(bawn_decide(policy, BAWN_WRITE, path, NULL, NULL), BAWN_DENY);
     bawn_policy_free(policy);
 }
 END_TEST

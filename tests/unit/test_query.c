@@ -95,7 +95,7 @@ START_TEST(no_network_says_so_for_every_host)
     struct bawn_policy *policy = load_text("sandbox: {}\n");
     struct bawn_decision *decision = NULL;
 
-    ck_assert_int_eq(bawn_can_connect(policy, "a.example:1", &decision, NULL), BAWN_DENY);
+    ck_assert_int_eq(bawn_decide(policy, BAWN_CONNECT, "a.example:1", &decision, NULL), BAWN_DENY);
     ck_assert_str_eq(bawn_decision_code(decision), "network.disabled");
     ck_assert_str_eq(bawn_decision_text(decision), "Network access is disabled for this worker");
     bawn_decision_free(decision);
@@ -109,7 +109,7 @@ START_TEST(nothing_writable_is_none)
         load_text("sandbox: {paths: {a: {root: /srv/a, mode: ro}}, deny: []}\n");
     struct bawn_decision *decision = NULL;
 
-    ck_assert_int_eq(bawn_can_write(policy, "/srv/a/x", &decision, NULL), BAWN_DENY);
+    ck_assert_int_eq(bawn_decide(policy, BAWN_WRITE, "/srv/a/x", &decision, NULL), BAWN_DENY);
     ck_assert_str_eq(bawn_decision_text(decision),
                      "Cannot write to '/srv/a/x': path is read-only.\nWritable paths: none");
     bawn_decision_free(decision);
@@ -145,7 +145,8 @@ START_TEST(decision_names_rule_file_line_and_column)
     struct bawn_policy *policy = load_text(two_trees);
     struct bawn_decision *decision = NULL;
 
-    ck_assert_int_eq(bawn_can_write(policy, "/srv/work/./a//b", &decision, NULL), BAWN_ALLOW);
+    ck_assert_int_eq(bawn_decide(policy, BAWN_WRITE, "/srv/work/./a//b", &decision, NULL),
+                     BAWN_ALLOW);
     ck_assert_str_eq(bawn_decision_rule(decision), "paths.work");
     ck_assert_str_eq(bawn_decision_file(decision), "policy.yaml");
     ck_assert_uint_eq(bawn_decision_line(decision), 4);
@@ -165,12 +166,13 @@ START_TEST(senseless_questions_are_errors_never_a_yes)
     struct bawn_policy *policy = load_text(two_trees);
     struct bawn_error err;
 
-    ck_assert_int_lt(bawn_can_read(policy, "", NULL, &err), 0);
+    ck_assert_int_lt(bawn_decide(policy, BAWN_READ, "", NULL, &err), 0);
     ck_assert_str_eq(err.code, "path.empty");
     ck_assert_int_lt(bawn_decide(policy, (enum bawn_operation)42, "/srv/docs/a.md", NULL, &err), 0);
     ck_assert_str_eq(err.code, "query.bad_operation");
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
-        ck_assert_msg(bawn_can_connect(policy, targets[i], NULL, &err) < 0, "%s", targets[i]);
+        ck_assert_msg(bawn_decide(policy, BAWN_CONNECT, targets[i], NULL, &err) < 0, "%s",
+                      targets[i]);
         ck_assert_str_eq(err.code, "network.bad_target");
     }
     bawn_policy_free(policy);
@@ -185,11 +187,11 @@ static void *ask_many(void *context)
     for (int i = 0; i < 20000; i++) {
         struct bawn_decision *decision = NULL;
 
-        wrong += bawn_can_read(policy, "/srv/docs/a", NULL, NULL) != BAWN_ALLOW;
-        wrong += bawn_can_write(policy, "/srv/docs/a", &decision, NULL) != BAWN_DENY;
+        wrong += bawn_decide(policy, BAWN_READ, "/srv/docs/a", NULL, NULL) != BAWN_ALLOW;
+        wrong += bawn_decide(policy, BAWN_WRITE, "/srv/docs/a", &decision, NULL) != BAWN_DENY;
         wrong += strcmp(bawn_decision_code(decision), "write.read_only") != 0;
         bawn_decision_free(decision);
-        wrong += bawn_can_connect(policy, "b.example:1", NULL, NULL) != BAWN_DENY;
+        wrong += bawn_decide(policy, BAWN_CONNECT, "b.example:1", NULL, NULL) != BAWN_DENY;
     }
     return (void *)wrong;
 }

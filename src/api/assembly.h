@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A policy on its way from many files: what the parts of loading share. */
+#ifndef API_ASSEMBLY_H
+#define API_ASSEMBLY_H
+
+#include "api/api.h"
+#include "config/config.h"
+
+struct pending {
+    struct config_document document;
+    enum layer_id id;
+    enum authority authority;
+    const char *base;
+    char sha256[65];
+};
+
+struct assembly {
+    const struct bawn_load *load;
+    struct bawn_policy *result;
+    struct policy *policy;
+    struct bawn_report *report;
+    struct bawn_error *err;
+    VEC(struct pending) documents;
+    char *approvals; /* the record, or NULL */
+};
+
+/* A copy that lives as long as the policy. NULL when out of memory. */
+const char *assembly_keep(struct assembly *assembly, const char *text);
+
+/* The layer of the BAWN_* variables. */
+int assembly_load_variables(struct assembly *assembly);
+
+/* Makes the policy's own files unwritable. */
+int assembly_seal(struct assembly *assembly);
+
+/* A path into out, which is returned. */
+__attribute__((format(printf, 2, 3))) const char *assembly_path(char out[LIMIT_PATH_BYTES],
+                                                                const char *format, ...);
+
+#endif

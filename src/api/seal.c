@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy's own files, and the places where others would be looked for: unwritable inside. */
+#include "api/assembly.h"
+#include "base/error.h"
+#include "policy/build.h"
+
+static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path,
+                     bool is_link)
+{
+    struct path_rule rule = {.kind = RULE_SEALED,
+                             .path = assembly_keep(assembly, path),
+                             .spelled = "policy file",
+                             .read = ACCESS_UNSET,
+                             .write = ACCESS_DENY,
+                             .is_repeat = is_link,
+                             .layer = layer};
+
+    return rule.path && policy_add_rule(assembly->policy, &rule, assembly->report) == 0
+               ? 0
+               : error_memory(assembly->err);
+}
+
+/* A file, and every link on the way to it: whoever changes one of those changes what is read. */
+static int seal_file(struct assembly *assembly, const struct layer *layer, const char *path)
+{
+    char resolved[LIMIT_PATH_BYTES];
+    struct link_notes notes;
+    int r = seal_path(assembly, layer, path, false);
+
+    link_notes_init(&notes);
+    (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
+    for (const char *link = NULL; r == 0 && (link = link_notes_next(&notes, link));)
+        r = seal_path(assembly, layer, link, true);
+    link_notes_done(&notes);
+    return r;
+}
+
+/* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
+ * are sealed, and the places where others would be looked for. */
+int assembly_seal(struct assembly *assembly)
+{
+    const struct bawn_load *load = assembly->load;
+    const struct layer *own = policy_add_layer(assembly->policy, LAYER_BUILTIN, AUTHORITY_BUILTIN,
+                                               "policy files", NULL, NULL);
+    char config[LIMIT_PATH_BYTES];
+    char path[LIMIT_PATH_BYTES];
+    int r = own ? load_config_home(load, config, assembly->err) : error_memory(assembly->err);
+
+    if (r == 0)
+        r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn", config), false);
+    if (r == 0)
+        r = seal_path(assembly, own,
+                      assembly_path(path, "%.4000s/.config/bawn", assembly->policy->home), false);
+    if (r == 0)
+        r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn/approved", config), false);
+    if (r == 0)
+        r = seal_path(assembly, own, load->org_dir, false);
+    for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
+        const struct layer *layer = assembly->policy->layers.items[i];
+
+        if (layer->file && *layer->file == '/')
+            r = seal_file(assembly, own, layer->file);
+    }
+    return r;
+}
