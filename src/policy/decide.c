@@ -102,9 +102,7 @@ static void decide_default(const struct policy *policy, const struct tree_answer
     static const enum access reads[] = {
         [READS_STRICT] = ACCESS_DENY, [READS_DYNAMIC] = ACCESS_ASK, [READS_STATIC] = ACCESS_ALLOW};
 
-    ret_decision->rule = NULL;
-    ret_decision->reason = DECIDED_BY_DEFAULT;
-    ret_decision->access = ACCESS_DENY;
+    *ret_decision = (struct path_decision){.access = ACCESS_DENY, .reason = DECIDED_BY_DEFAULT};
     if (op != PATH_READ)
         return;
     ret_decision->access = reads[policy_number(policy, SETTING_READS)];
