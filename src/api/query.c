@@ -410,6 +410,7 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
         return r;
     if (operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0) {
         story.asked = what + 5;
+        story.is_socket = true;
     } else if (operation == BAWN_CONNECT) {
         wrong = host_parse_target(what, &host);
         if (wrong)

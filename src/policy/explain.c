@@ -15,6 +15,11 @@ static enum path_op path_op(enum message_op op)
     return op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ;
 }
 
+static const char *story_word(const struct path_story *story)
+{
+    return story->is_socket ? "connect" : op_words[story->op];
+}
+
 static const char *verdict_word(enum access access)
 {
     return access == ACCESS_DENY ? "deny" : access == ACCESS_ASK ? "ask" : "allow";
@@ -27,13 +32,19 @@ void explain_origin(const struct layer *layer, struct origin origin, struct strb
         strbuf_addf(out, ":%u:%u", origin.line, origin.column);
 }
 
-void explain_remedy(const struct policy *policy, enum message_op op, const char *path,
-                    const struct path_decision *decision, struct strbuf *out)
+/* What would change a decision on a path, in one sentence. */
+static void explain_remedy(const struct path_story *story, struct strbuf *out)
 {
+    const struct path_decision *decision = story->decision;
     const struct path_rule *rule = decision->rule;
+    enum message_op op = story->op;
     const char *mode = op == MESSAGE_WRITE ? "rw" : "ro";
 
-    (void)policy;
+    if (story->is_socket && decision->access >= ACCESS_ASK &&
+        (!rule || !decide_restricts(decision, PATH_WRITE) || rule->kind == RULE_SECRET)) {
+        strbuf_add(out, "list it in sandbox.network.unix_sockets of the user or org policy");
+        return;
+    }
     if (decision->access < ACCESS_ASK) {
         strbuf_add(out, "to refuse it, add the path to sandbox.deny");
         strbuf_add(out, op == MESSAGE_WRITE ? ", or to sandbox.protect for writes only" : "");
@@ -54,7 +65,8 @@ void explain_remedy(const struct policy *policy, enum message_op op, const char 
         explain_origin(rule->layer, rule->origin, out);
         return;
     }
-    if (rule) {
+    /* A profile is built in: it is not changed but overruled. */
+    if (rule && rule->layer->id != LAYER_BUILTIN) {
         strbuf_add(out, "change the rule at ");
         explain_origin(rule->layer, rule->origin, out);
         /* A grant of what a pattern matches is only as specific as the pattern, and loses. */
@@ -62,7 +74,7 @@ void explain_remedy(const struct policy *policy, enum message_op op, const char 
         return;
     }
     strbuf_addf(out, "add --%s '", mode);
-    strbuf_add_escaped(out, path);
+    strbuf_add_escaped(out, story->resolved);
     strbuf_addf(out, "', or a rule with mode %s to sandbox.paths", mode);
 }
 
@@ -120,7 +132,7 @@ static void path_text(const struct policy *policy, const struct path_story *stor
 {
     const struct path_decision *decision = story->decision;
 
-    strbuf_addf(out, "%s: %s ", verdict_word(decision->access), op_words[story->op]);
+    strbuf_addf(out, "%s: %s ", verdict_word(decision->access), story_word(story));
     strbuf_add_escaped(out, story->resolved);
     if (decision->access == ACCESS_OVERLAY || decision->access == ACCESS_PRIVATE)
         strbuf_addf(out, " (%s)", access_word(decision->access));
@@ -149,12 +161,12 @@ static void path_text(const struct policy *policy, const struct path_story *stor
         strbuf_add(out, "  because:   what cannot be read cannot be written\n");
     add_others(answer, path_op(story->op), decision->rule, BAWN_FORMAT_TEXT, out);
     strbuf_add(out, "  to change: ");
-    explain_remedy(policy, story->op, story->resolved, decision, out);
+    explain_remedy(story, out);
     strbuf_add(out, "\n");
 }
 
-static void path_json(const struct policy *policy, const struct path_story *story,
-                      const struct tree_answer *answer, struct strbuf *out)
+static void path_json(const struct path_story *story, const struct tree_answer *answer,
+                      struct strbuf *out)
 {
     const struct path_decision *decision = story->decision;
     autostrbuf struct strbuf label = {0};
@@ -162,10 +174,10 @@ static void path_json(const struct policy *policy, const struct path_story *stor
     const struct path_rule *rule = decision->rule;
 
     message_label(decision, &label);
-    explain_remedy(policy, story->op, story->resolved, decision, &remedy);
+    explain_remedy(story, &remedy);
     json_open(out, NULL, '{');
     json_put_string(out, "verdict", verdict_word(decision->access));
-    json_put_string(out, "operation", op_words[story->op]);
+    json_put_string(out, "operation", story_word(story));
     json_put_string(out, "asked", story->asked);
     json_put_string(out, "target", story->resolved);
     json_put_string(out, "access", access_word(decision->access));
@@ -190,7 +202,7 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     int r;
 
     if (!story->resolved && format == BAWN_FORMAT_TEXT) {
-        strbuf_addf(out, "deny: %s ", op_words[story->op]);
+        strbuf_addf(out, "deny: %s ", story_word(story));
         strbuf_add_escaped(out, story->asked);
         strbuf_addf(out, "\n  decided:   the path cannot be resolved: %s\n", story->unresolved);
         return 0;
@@ -198,7 +210,7 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     if (!story->resolved) {
         json_open(out, NULL, '{');
         json_put_string(out, "verdict", "deny");
-        json_put_string(out, "operation", op_words[story->op]);
+        json_put_string(out, "operation", story_word(story));
         json_put_string(out, "asked", story->asked);
         json_put_string(out, "unresolved", story->unresolved);
         json_close(out, '}');
@@ -211,7 +223,7 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     if (format == BAWN_FORMAT_TEXT)
         path_text(policy, story, &answer, out);
     else
-        path_json(policy, story, &answer, out);
+        path_json(story, &answer, out);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 /* A question about a path, with all that is known of it. */
 struct path_story {
     enum message_op op;
+    bool is_socket; /* the question is about connecting to it */
     const char *asked;
     const char *resolved; /* NULL when it could not be */
     const struct path_decision *decision;
@@ -19,10 +20,6 @@ int explain_path(const struct policy *policy, const struct path_story *story,
                  enum bawn_format format, struct strbuf *out);
 void explain_net(const struct policy *policy, const char *asked, const struct host *target,
                  enum bawn_format format, struct strbuf *out);
-
-/* What would change a decision on a path, in one sentence. */
-void explain_remedy(const struct policy *policy, enum message_op op, const char *path,
-                    const struct path_decision *decision, struct strbuf *out);
 
 /* "FILE:LINE:COLUMN", or the layer's name when there is no file. */
 void explain_origin(const struct layer *layer, struct origin origin, struct strbuf *out);

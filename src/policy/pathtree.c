@@ -56,8 +56,9 @@ static enum rule_class rule_class(const struct path_rule *rule)
     return classes[rule->layer->authority];
 }
 
-const struct path_rule *pathtree_prefer(const struct path_rule *a, const struct path_rule *b,
-                                        enum path_op op)
+/* Of two rules of one class that match at the same depth, the one that counts for an operation. */
+static const struct path_rule *prefer(const struct path_rule *a, const struct path_rule *b,
+                                      enum path_op op)
 {
     if (rule_class(a) < CLASS_LISTED && a->layer->order != b->layer->order)
         return a->layer->order > b->layer->order ? a : b;
@@ -180,7 +181,7 @@ static void node_offer(struct tree_node *node, const struct path_rule *rule)
         const struct path_rule **best = &node->best[class][op];
 
         if (rule_access(rule, op) != ACCESS_UNSET)
-            *best = *best ? pathtree_prefer(*best, rule, op) : rule;
+            *best = *best ? prefer(*best, rule, op) : rule;
     }
 }
 
@@ -231,7 +232,7 @@ static void walk_offer(struct walk *walk, const struct tree_node *node)
             if (!rule)
                 continue;
             if (best->rule && best->depth == walk->depth)
-                rule = pathtree_prefer(best->rule, rule, op);
+                rule = prefer(best->rule, rule, op);
             *best = (struct tree_match){.rule = rule, .depth = walk->depth};
         }
     }

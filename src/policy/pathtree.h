@@ -69,8 +69,4 @@ int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answ
 /* What is wrong with a pattern, or NULL. */
 const char *pathtree_check(const char *pattern);
 
-/* Of two rules of one class that match at the same depth, the one that counts for an operation. */
-const struct path_rule *pathtree_prefer(const struct path_rule *a, const struct path_rule *b,
-                                        enum path_op op);
-
 #endif
