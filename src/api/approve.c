@@ -13,6 +13,7 @@
 #include <sha256.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 void hash_text(const char *text, size_t length, char ret_hex[65])
@@ -107,12 +108,29 @@ static int refuse_link(const char *path, struct bawn_error *err)
     return 0;
 }
 
+/* The directory of the record, made if it is missing and locked: of two approvals at once none is
+ * lost. The lock ends when the descriptor is closed. */
+static int lock_folder(const char *store, struct bawn_error *err)
+{
+    autofree char *path = strndup(store, (size_t)(strrchr(store, '/') - store));
+    autoclose int fd = -EBADF;
+    int r = path ? file_make_dirs(path, err) : error_memory(err);
+
+    if (r < 0)
+        return r;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || flock(fd, LOCK_EX) < 0)
+        return error_errno(err, errno, "lock %s", path);
+    return take_fd(&fd);
+}
+
 int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
                         size_t length, char **ret_store, struct bawn_error *err)
 {
     autofree char *record = NULL;
     autofree char *updated = NULL;
     autofree char *file = realpath(path, NULL);
+    autoclose int folder = -EBADF;
     char store[LIMIT_PATH_BYTES];
     char sha256[65];
     size_t record_length;
@@ -128,6 +146,9 @@ int bawn_policy_approve(const struct bawn_load *load, const char *path, const ch
     r = approvals_path(load, store, err);
     if (r < 0)
         return r;
+    folder = lock_folder(store, err);
+    if (folder < 0)
+        return folder;
     r = file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &record, &record_length, err);
     if (r < 0 && r != -ENOENT)
         return r;
@@ -135,11 +156,7 @@ int bawn_policy_approve(const struct bawn_load *load, const char *path, const ch
     updated = updated_record(record, file, sha256);
     if (!updated)
         return error_memory(err);
-    *strrchr(store, '/') = '\0';
-    r = file_make_dirs(store, err);
-    store[strlen(store)] = '/';
-    if (r == 0)
-        r = file_write(store, updated, strlen(updated), err);
+    r = file_write(store, updated, strlen(updated), err);
     if (r == 0 && ret_store) {
         *ret_store = strdup(store);
         r = *ret_store ? 0 : error_memory(err);

@@ -268,21 +268,26 @@ static int load_lists(struct assembly *assembly)
 }
 
 /* The profile that the strongest word names: flags, environment, then documents, the last first. */
-static const char *pick_profile(const struct assembly *assembly)
+static const char *pick_profile(const struct assembly *assembly, struct origin *ret_origin)
 {
     const struct bawn_load *load = assembly->load;
     const char *profile = "default";
     const char *variable = load->isolated ? NULL : environ_get(load->environ, "BAWN_PROFILE");
 
+    *ret_origin = (struct origin){0};
     vec_each (&assembly->documents, pending) {
-        const char *named = config_profile(&pending->document);
+        const struct node *named = config_profile(&pending->document);
 
-        if (named && pending->authority != AUTHORITY_PROJECT)
-            profile = named;
+        if (!named || pending->authority == AUTHORITY_PROJECT)
+            continue;
+        profile = named->text;
+        *ret_origin = named->origin;
     }
-    if (variable && *variable)
-        profile = variable;
-    return load->profile ? load->profile : profile;
+    if (load->profile || (variable && *variable))
+        *ret_origin = (struct origin){.file = load->profile ? "--profile" : "BAWN_PROFILE"};
+    if (load->profile)
+        return load->profile;
+    return variable && *variable ? variable : profile;
 }
 
 /* A profile or preset that is none. */
@@ -357,13 +362,14 @@ static int load_locks(struct assembly *assembly)
 
 static int load_builtins(struct assembly *assembly)
 {
-    const char *profile = pick_profile(assembly);
+    struct origin origin;
+    const char *profile = pick_profile(assembly, &origin);
     const struct builtin_file *file = builtin_find("profiles", profile);
     char name[80];
     int r = 0;
 
     if (!file) {
-        complain_builtin(assembly, "profiles", "there is no profile", profile, (struct origin){0});
+        complain_builtin(assembly, "profiles", "there is no profile", profile, origin);
         return 0;
     }
     (void)snprintf(name, sizeof(name), "profile %s", profile);

@@ -180,12 +180,12 @@ int config_read_list(const struct config_source *source, enum rule_kind kind, co
     return r;
 }
 
-const char *config_profile(const struct config_document *document)
+const struct node *config_profile(const struct config_document *document)
 {
     const struct node *node =
         document->format == FORMAT_BAWN ? node_get(document->root, "profile") : NULL;
 
-    return node && node->kind == NODE_STRING ? node->text : NULL;
+    return node && node->kind == NODE_STRING ? node : NULL;
 }
 
 /* The first item of a top-level list of a bawn document, or NULL. */

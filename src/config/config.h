@@ -35,7 +35,7 @@ void config_document_done(struct config_document *document);
 
 /* The profile that a bawn document names, or NULL; and the first of its presets (a list of scalar
  * nodes), or NULL. Both must be known before the first layer is made. */
-const char *config_profile(const struct config_document *document);
+const struct node *config_profile(const struct config_document *document);
 const struct node *config_presets(const struct config_document *document);
 /* The first of the keys it locks, likewise. */
 const struct node *config_locks(const struct config_document *document);

@@ -359,7 +359,7 @@ START_TEST(profile_and_presets_are_known_before_loading)
     struct config_document document = {.file = "f"};
 
     ck_assert_int_eq(config_parse(&document, FORMAT_BAWN, text, strlen(text), NULL), 0);
-    ck_assert_str_eq(config_profile(&document), "strict");
+    ck_assert_str_eq(config_profile(&document)->text, "strict");
     ck_assert_str_eq(config_presets(&document)->text, "git");
     ck_assert_str_eq(config_presets(&document)->next->text, "node");
     ck_assert_ptr_null(config_presets(&document)->next->next);
