@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -455,75 +454,6 @@ static int load_flags(struct assembly *assembly)
     return r == -ENOMEM ? error_memory(assembly->err) : r;
 }
 
-/* The first path of a value that may be a list. NULL when it is the root or the home: a variable
- * that says so would open, or protect, something else than its name says. */
-static char *first_path(const char *value, const char *home)
-{
-    autofree char *first = strndup(value, strcspn(value, ":"));
-    autofree char *path = first ? path_normalize("/", first) : NULL;
-
-    return path && strcmp(path, "/") != 0 && strcmp(path, home) != 0 ? take_ptr(&path) : NULL;
-}
-
-/* The caller's home by the user database, where HOME says otherwise. */
-static const char *usual_home(struct assembly *assembly)
-{
-    char buffer[4096];
-    struct passwd entry;
-    struct passwd *found = NULL;
-
-    (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
-    if (!found || *found->pw_dir != '/' || strcmp(found->pw_dir, "/") == 0 ||
-        strcmp(found->pw_dir, assembly->policy->home) == 0)
-        return NULL;
-    return assembly_keep(assembly, found->pw_dir);
-}
-
-static int make_places(struct assembly *assembly)
-{
-    static const struct {
-        const char *name;
-        const char *usual; /* below the home directory */
-    } known[] = {
-        {"XDG_CONFIG_HOME", ".config"},    {"XDG_CACHE_HOME", ".cache"},
-        {"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"},
-        {"XDG_RUNTIME_DIR", NULL},         {"CARGO_HOME", ".cargo"},
-        {"RUSTUP_HOME", ".rustup"},        {"GOPATH", "go"},
-    };
-    const size_t count = sizeof(known) / sizeof(known[0]);
-    struct policy *policy = assembly->policy;
-    struct place *places = arena_alloc(&policy->arena, (count + 3) * sizeof(*places));
-
-    if (!places)
-        return error_memory(assembly->err);
-    places[0] = (struct place){"HOME", policy->home, usual_home(assembly)};
-    places[1] = (struct place){"WORKSPACE", policy->workspace, NULL};
-    for (size_t i = 0; i < count; i++) {
-        const char *value = environ_get(assembly->load->environ, known[i].name);
-        autofree char *path = NULL;
-        autofree char *usual = NULL;
-
-        if (value && *value == '/')
-            path = first_path(value, policy->home);
-        if (path)
-            ;
-        else if (known[i].usual)
-            path = path_normalize(policy->home, known[i].usual);
-        else if (asprintf(&path, "/run/user/%u", (unsigned)getuid()) < 0)
-            path = NULL;
-        if (!path)
-            return error_memory(assembly->err);
-        places[i + 2] = (struct place){known[i].name, assembly_keep(assembly, path), NULL};
-        if (!places[i + 2].path)
-            return error_memory(assembly->err);
-        usual = known[i].usual ? path_normalize(policy->home, known[i].usual) : NULL;
-        if (usual && strcmp(usual, path) != 0)
-            places[i + 2].usual = assembly_keep(assembly, usual);
-    }
-    policy->places = places;
-    return 0;
-}
-
 static int find_places(struct assembly *assembly)
 {
     const struct bawn_load *load = assembly->load;
@@ -553,7 +483,7 @@ static int find_places(struct assembly *assembly)
         return r;
     /* Without a readable record nothing is approved. */
     (void)file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &assembly->approvals, &length, NULL);
-    return make_places(assembly);
+    return assembly_make_places(assembly);
 }
 
 static int assemble(struct assembly *assembly)

@@ -2,7 +2,7 @@
 /* Plans: crafted hosts and file systems, so that every answer is known beforehand. */
 #include "api/api.h"
 #include "base/cleanup.h"
-#include "lib/test.h"
+#include "lib/load.h"
 #include "plan/plan.h"
 #include "policy/build.h"
 
@@ -62,23 +62,6 @@ static enum look look_tree(void *context, const char *path, char *target, size_t
 }
 
 static const struct looker tree_looker = {.look = look_tree};
-
-static struct bawn_policy *load_text(const char *text)
-{
-    static const char *const home[] = {"HOME=/srv/home", NULL};
-    struct bawn_policy *policy = NULL;
-    struct bawn_load *load = NULL;
-    struct bawn_error err = {0};
-
-    ck_assert_int_eq(bawn_load_new(&load, &err), 0);
-    load->isolated = load->no_profile = load->no_lists = true;
-    ck_assert_int_eq(bawn_load_environ(load, home, &err), 0);
-    ck_assert_int_eq(bawn_load_workspace(load, "/", &err), 0);
-    ck_assert_int_eq(bawn_load_text(load, "policy.yaml", text, strlen(text), NULL, &err), 0);
-    ck_assert_msg(bawn_policy_load(load, &policy, NULL, &err) == 0, "%s", err.message);
-    bawn_load_free(load);
-    return policy;
-}
 
 static void make_plan(const struct bawn_policy *policy, const struct host_facts *facts,
                       const char *const *variables, struct plan *plan)

@@ -2,28 +2,10 @@
 /* The query API: texts that are an interface, codes, and many threads on one policy. */
 #include "api/api.h"
 #include "base/cleanup.h"
-#include "lib/test.h"
+#include "lib/load.h"
 
 #include <pthread.h>
 #include <string.h>
-
-/* A policy made of this text alone, in the workspace "/". */
-static struct bawn_policy *load_text(const char *text)
-{
-    static const char *const home[] = {"HOME=/srv/home", NULL};
-    struct bawn_policy *policy = NULL;
-    struct bawn_load *load = NULL;
-    struct bawn_error err = {0};
-
-    ck_assert_int_eq(bawn_load_new(&load, &err), 0);
-    load->isolated = load->no_profile = load->no_lists = true;
-    ck_assert_int_eq(bawn_load_environ(load, home, &err), 0);
-    ck_assert_int_eq(bawn_load_workspace(load, "/", &err), 0);
-    ck_assert_int_eq(bawn_load_text(load, "policy.yaml", text, strlen(text), NULL, &err), 0);
-    ck_assert_msg(bawn_policy_load(load, &policy, NULL, &err) == 0, "%s", err.message);
-    bawn_load_free(load);
-    return policy;
-}
 
 static const char two_trees[] = "sandbox:\n"
                                 "  paths:\n"
