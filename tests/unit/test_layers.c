@@ -280,6 +280,28 @@ START_TEST(a_policy_named_through_a_link_is_sealed_at_both_ends)
 }
 END_TEST
 
+START_TEST(a_workspace_that_is_private_is_told)
+{
+    struct bawn_policy *policy = NULL;
+    struct bawn_report *report = NULL;
+    struct bawn_load *load = new_load("/tmp", NULL);
+
+    ck_assert_int_eq(bawn_policy_load(load, &policy, &report, NULL), 0);
+    ck_assert_uint_eq(bawn_report_count(report), 2); /* and the home of this case is in it */
+    ck_assert_str_eq(bawn_report_get(report, 1)->code, "load.private_workspace");
+    bawn_report_free(report);
+    bawn_policy_free(policy);
+    policy = NULL;
+    /* Named, it is what is there. */
+    ck_assert_int_eq(bawn_load_path(load, "rw", "/tmp", "--rw", NULL), 0);
+    ck_assert_int_eq(bawn_policy_load(load, &policy, &report, NULL), 0);
+    ck_assert_uint_eq(bawn_report_count(report), 1);
+    bawn_report_free(report);
+    bawn_policy_free(policy);
+    bawn_load_free(load);
+}
+END_TEST
+
 START_TEST(the_record_of_approvals_is_sealed_where_a_link_leads)
 {
     struct bawn_error err;
@@ -352,6 +374,7 @@ int main(void)
     tcase_add_test(all, a_project_lifts_no_limit);
     tcase_add_test(all, secrets_are_where_they_usually_are_too);
     tcase_add_test(all, a_policy_named_through_a_link_is_sealed_at_both_ends);
+    tcase_add_test(all, a_workspace_that_is_private_is_told);
     tcase_add_test(all, the_record_of_approvals_is_sealed_where_a_link_leads);
     tcase_add_test(all, what_the_org_puts_apart_stays_apart);
     tcase_add_test(all, a_large_project_file_takes_no_longer_than_it_must);
