@@ -233,6 +233,11 @@ static int load_tool_rules(const struct config_source *source, const struct node
         return 0;
     }
     for (const struct node *tool = node->first; tool && r == 0; tool = tool->next) {
+        if (strlen(tool->key) > 63 || tool->key[strcspn(tool->key, " ()")]) {
+            report_add(source->report, BAWN_ERROR, "config.key", tool->key_origin,
+                       "tool_rules: a tool's name has at most 63 bytes, without blanks and ( )");
+            continue;
+        }
         if (tool->kind != NODE_MAP && tool->kind != NODE_NULL) {
             (void)snprintf(full, sizeof(full), "tool_rules.%s", tool->key);
             source_wrong_type(source, tool, full, "a map such as {approval_required: true}");

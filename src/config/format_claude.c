@@ -112,10 +112,10 @@ static const struct foreign_row sandbox_rows[] = {
 /* A rule such as "Read(./.env)", taken apart. */
 struct permission {
     char tool[64];
-    char specifier[1024]; /* "" when there is none */
+    char *specifier; /* in the policy's arena; "" when there is none */
 };
 
-static const char *parse_permission(const char *text, struct permission *ret)
+static const char *parse_permission(struct arena *arena, const char *text, struct permission *ret)
 {
     const char *open = strchr(text, '(');
     size_t tool = open ? (size_t)(open - text) : strlen(text);
@@ -125,16 +125,10 @@ static const char *parse_permission(const char *text, struct permission *ret)
         return "a rule is Tool or Tool(specifier)";
     memcpy(ret->tool, text, tool);
     ret->tool[tool] = '\0';
-    ret->specifier[0] = '\0';
-    if (!open)
-        return NULL;
-    length = strlen(open + 1);
-    if (length == 0 || open[length] != ')')
+    length = open ? strlen(open + 1) : 1;
+    if (length == 0 || (open && open[length] != ')'))
         return "a ( without its )";
-    if (length - 1 >= sizeof(ret->specifier))
-        return "too long";
-    memcpy(ret->specifier, open + 1, length - 1);
-    ret->specifier[length - 1] = '\0';
+    ret->specifier = arena_strndup(arena, open ? open + 1 : "", length - 1);
     return NULL;
 }
 
@@ -176,12 +170,12 @@ static int load_file_permission(const struct foreign *foreign, const struct node
                              .read = writes ? ACCESS_UNSET : access,
                              .write = access,
                              .origin = node->origin};
-    char anchored[sizeof(permission->specifier) + 2];
 
     /* A path from the root of the settings is anchored there, even without another slash. */
     if (permission->specifier[0] == '/' && permission->specifier[1] != '/') {
-        (void)snprintf(anchored, sizeof(anchored), "./%s", text);
-        text = anchored;
+        text = arena_printf(&foreign->source->policy->arena, "./%s", text);
+        if (!text)
+            return -ENOMEM;
     }
     if (access == ACCESS_ALLOW)
         return foreign_grant(foreign, node, base, writes ? "rw" : "ro", text, key);
@@ -203,7 +197,7 @@ static int load_permission(const struct foreign *foreign, const struct node *nod
     static const unsigned verdicts[] = {
         [ACCESS_ALLOW] = NET_ALLOW, [ACCESS_ASK] = NET_ASK, [ACCESS_DENY] = NET_DENY};
     struct permission permission;
-    const char *wrong = parse_permission(text, &permission);
+    const char *wrong = parse_permission(&foreign->source->policy->arena, text, &permission);
     const char *tool;
 
     if (wrong) {
@@ -211,6 +205,8 @@ static int load_permission(const struct foreign *foreign, const struct node *nod
                    "%s: '%s': %s", key, text, wrong);
         return 0;
     }
+    if (!permission.specifier)
+        return -ENOMEM;
     tool = tool_name(permission.tool);
     /* No use of the tool at all is every command denied. */
     if (!permission.specifier[0] && access == ACCESS_DENY)
