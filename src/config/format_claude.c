@@ -125,6 +125,8 @@ static const char *parse_permission(struct arena *arena, const char *text, struc
         return "a rule is Tool or Tool(specifier)";
     memcpy(ret->tool, text, tool);
     ret->tool[tool] = '\0';
+    if (ret->tool[strcspn(ret->tool, " )")])
+        return "a rule is Tool or Tool(specifier)";
     length = open ? strlen(open + 1) : 1;
     if (length == 0 || (open && open[length] != ')'))
         return "a ( without its )";
