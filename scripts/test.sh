@@ -75,7 +75,7 @@ suite() {
         chown "$user" "$tap"
         as=(runuser -u "$user" -- env)
     fi
-    as+=(-C "$dir" "BAWN_TEST_TAP=$tap" "BAWN=$dir/bin/bawn" "BAWN_DOCGEN=$dir/bin/docgen"
+    as+=(-C "$dir" "BAWN_TEST_TAP=$tap" "BAWN=$dir/bin/bawn"
         "ASAN_OPTIONS=detect_leaks=1" "HOME=$tap")
     echo "==> $label"
     local program name status
