@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A compiled plan into a running sandbox: pid 1 is confined and waits for commands. */
+#ifndef LAUNCH_LAUNCH_H
+#define LAUNCH_LAUNCH_H
+
+#include "launch/sync.h"
+#include "wire/image.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct launch_request {
+    const struct image *image;
+    int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
+    /* NULL, or called in the child before anything else: joins cgroup v1 groups and the like. */
+    int (*join)(void *context, struct bawn_error *err);
+    void *join_context;
+};
+
+/* A running sandbox, seen from outside. */
+struct launch {
+    pid_t pid;
+    int pidfd;
+    int sock;      /* to pid 1 */
+    int notify_fd; /* -EBADF: nothing is notified */
+    int root_fd;   /* O_PATH of the root inside */
+};
+
+int launch_start(const struct launch_request *request, struct launch *ret_launch,
+                 struct bawn_error *err);
+/* Ends everything inside, waits for pid 1, closes all. */
+void launch_end(struct launch *launch);
+
+/* A command for pid 1. Strings are borrowed. */
+struct launch_command {
+    uint32_t job;
+    uint32_t flags;       /* enum exec_flag */
+    const char *cwd;
+    char *const *argv;    /* ended by NULL */
+    char *const *envp;    /* ended by NULL */
+    int fds[3];           /* its standard streams; ignored where flags say terminal */
+};
+int launch_exec(const struct launch *launch, const struct launch_command *command,
+                struct bawn_error *err);
+int launch_signal(const struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
+
+/* The environment of a command: what the image passes on of the caller's, and what it sets.
+ * Free with launch_environ_free. */
+int launch_environ(const struct image *image, char *const *caller, char ***ret_environ,
+                   struct bawn_error *err);
+void launch_environ_free(char **variables);
+
+#endif

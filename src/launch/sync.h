@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the launcher outside and pid 1 inside say to each other, over one
+ * SOCK_SEQPACKET pair that is made before the clone. A message is one struct
+ * sync_message, with descriptors beside it and, for SYNC_EXEC, the strings
+ * behind it. Any other point than the one awaited, a short message or an early
+ * end is a failure that names what was awaited.
+ */
+#ifndef LAUNCH_SYNC_H
+#define LAUNCH_SYNC_H
+
+#include <bawn/error.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sync_point {
+    SYNC_MAPPED,  /* out -> in: the id maps are written */
+    SYNC_READY,   /* in -> out: confined; carries the notify fd (if any) and a fd of the root */
+    SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
+    SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
+    SYNC_STARTED, /* in -> out: the command runs; carries the terminal's master, if it has one */
+    SYNC_NOEXEC,  /* in -> out: the command could not be started: value is the errno */
+    SYNC_EXITED,  /* in -> out: the command ended: value is its wait status */
+    SYNC_SIGNAL,  /* out -> in: value is a signal for the command's group */
+    SYNC_PROVE,   /* out -> in: try to break out; answered by SYNC_PROVED */
+    SYNC_PROVED,  /* in -> out: value is 0, or which attempt got through */
+    SYNC_COUNT,
+};
+
+enum {
+    SYNC_FDS = 4,                 /* beside one message, at most */
+    SYNC_BYTES_MAX = 128 * 1024, /* behind one message: arguments and environment of a command */
+};
+
+struct sync_message {
+    uint32_t point;
+    uint32_t job; /* chosen by the launcher; the command of the run is 0 */
+    int32_t value;
+    uint32_t flags; /* SYNC_EXEC: enum exec_flag */
+    uint32_t args, envs; /* SYNC_EXEC: strings behind the message: cwd, args, envs */
+};
+
+/* Which of the command's three streams are its own terminal. */
+enum exec_flag { EXEC_TTY_0 = 1, EXEC_TTY_1 = 2, EXEC_TTY_2 = 4, EXEC_TTY = 7 };
+
+/* fds may be NULL. Returns 0 or a negative errno. */
+int sync_send(int sock, const struct sync_message *message, const void *bytes, size_t size,
+              const int *fds, size_t fd_count, struct bawn_error *err);
+
+/* Receives one message; *size is room in bytes, then what came. Descriptors that came are in fds,
+ * -EBADF the rest. -EPIPE: the other side is gone. */
+int sync_receive(int sock, struct sync_message *message, void *bytes, size_t *size,
+                 int fds[SYNC_FDS], struct bawn_error *err);
+
+const char *sync_word(enum sync_point point);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Answers the system calls that the filter sends out of the sandbox: those
+ * that make, rename or open for writing. Each is decided by the policy's rules
+ * and, if allowed, performed here on behalf of the caller and its result put
+ * in place; never continued, for the caller's memory may change meanwhile.
+ */
+#ifndef SUPERVISE_SUPERVISE_H
+#define SUPERVISE_SUPERVISE_H
+
+#include "wire/image.h"
+
+struct supervisor;
+
+/* notify_fd and root_fd (O_PATH of the sandbox's root) are borrowed. Cheap: the rules are read at
+ * the first notification. on_refusal may be NULL; path is where the call led, inside. */
+struct supervisor_options {
+    const struct image *image;
+    int notify_fd;
+    int root_fd;
+    void (*on_refusal)(void *context, const char *syscall, const char *path, int errnum);
+    void *context;
+};
+int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
+                   struct bawn_error *err);
+void supervisor_free(struct supervisor *supervisor);
+
+/* Answers what is pending. Call when notify_fd is readable. 0, or -EPIPE when nobody is left
+ * inside. Fails only when the supervisor itself cannot go on. */
+int supervisor_serve(struct supervisor *supervisor, struct bawn_error *err);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compiled plan: one flat block of bytes, mapped and used in place.
+ *
+ * How it works: a header with spans, each an array of fixed-size entries at an
+ * offset from the start, and one block of strings. A string is named by its
+ * offset in that block; 0 is "". The block ends with a NUL, so that every
+ * offset in range is a string. image_check is the only reader that trusts
+ * nothing; after it the accessors need no checks.
+ */
+#ifndef WIRE_IMAGE_H
+#define WIRE_IMAGE_H
+
+#include <bawn/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the set-up does, in order. Targets are relative to the new root ("usr", not "/usr"). */
+enum image_step {
+    STEP_DIR,       /* mkdir in the new root's own tmpfs; size is the mode */
+    STEP_FILE,      /* an empty file to mount on */
+    STEP_SYMLINK,   /* target -> source */
+    STEP_TEXT,      /* a file of the sandbox's own whose content is source */
+    STEP_BIND,      /* a host tree (or file, with STEP_IS_FILE) */
+    STEP_OVERLAY,   /* a host tree; writes go to a layer */
+    STEP_TMPFS,     /* an empty place of size bytes */
+    STEP_PROC,      /* the sandbox's own procfs */
+    STEP_DEVPTS,    /* the sandbox's own terminals */
+    STEP_NODE,      /* a device or socket of the host */
+    STEP_MASK_DIR,  /* an unreadable empty directory over what is there */
+    STEP_MASK_FILE, /* an unreadable empty file over what is there */
+    STEP_SEAL,      /* what is there, read-only in place */
+    STEP_PIN,       /* what is there, made a mount point so that it cannot be moved away */
+    STEP_CGROUP,    /* the sandbox's own view of cgroup v2 */
+    STEP_COUNT,
+};
+
+enum {
+    STEP_READ_ONLY = 1,
+    STEP_IS_FILE = 2,
+    STEP_IN_TREE = 4,   /* the target lies in a tree of the host: no link on the way is followed */
+    STEP_IDMAP = 8,     /* files of the caller belong to the command */
+    STEP_OPTIONAL = 16, /* what is not there (any more) is skipped */
+    STEP_NO_EXEC = 32,
+};
+
+struct image_mount {
+    uint8_t step; /* enum image_step */
+    uint8_t flags;
+    uint16_t mode; /* of what is made: STEP_DIR, STEP_TMPFS */
+    uint32_t source, target;
+    uint64_t size_bytes;
+};
+
+/* A path rule that the supervisor decides by: struct path_rule without what only people read. */
+struct image_rule {
+    uint32_t path;
+    uint8_t kind, read, write, flags; /* RULE_FLAG_* */
+    uint8_t authority;
+    uint8_t reserved;
+    uint16_t order; /* of the layer */
+};
+enum { RULE_FLAG_WILD = 1, RULE_FLAG_REPEAT = 2, RULE_FLAG_READ_ONLY = 4 };
+
+struct image_landlock_rule {
+    uint32_t path; /* absolute, inside */
+    uint32_t reserved;
+    uint64_t access;
+};
+
+/* What the image was made from: when one of these is not so any more, it is made anew. */
+enum image_dep_kind {
+    DEP_ENV,    /* a variable of the caller: name in path, value in text */
+    DEP_NO_ENV, /* not set */
+    DEP_ABSENT, /* lstat: ENOENT or ENOTDIR */
+    DEP_FILE,   /* lstat: the same file with the same content and mode */
+    DEP_DIR,    /* lstat: the same directory with the same entries */
+    DEP_PLACE,  /* lstat: the same kind of file, whatever is in it */
+};
+struct image_dep {
+    uint8_t kind;
+    uint8_t reserved[3];
+    uint32_t path, text;
+    uint32_t mode;
+    uint64_t dev, ino;
+    int64_t mtime_ns, ctime_ns;
+};
+
+struct image_env {
+    uint32_t name;  /* a name or a pattern with '*' */
+    uint32_t value; /* of ENV_SET */
+    uint32_t what;  /* enum image_env_kind */
+};
+enum image_env_kind { ENV_PASS, ENV_DENY, ENV_SET };
+
+/* As SETTING_LIMITS_*; 0: no limit. */
+struct image_limits {
+    uint64_t pids, memory_high, memory, cpu_percent, io_weight;
+    uint64_t open_files, file_size, tmp_size, time_ms;
+    uint32_t is_explicit; /* bit n: limit n, in the order above, was asked for by name */
+    uint8_t cgroup;       /* enum cgroup_kind that is to hold them */
+    uint8_t reserved[3];
+};
+
+struct image_span {
+    uint32_t at, count; /* offset from the start of the image; entries */
+};
+
+enum image_flag {
+    IMAGE_OWN_NET = 1,       /* a network namespace of its own */
+    IMAGE_MAY_TRACE = 2,     /* --debug */
+    IMAGE_MAY_NEST = 4,      /* --allow-containers */
+    IMAGE_SHOWS_ROOT = 8,    /* uid 0 inside */
+    IMAGE_KEEPS_ROOT = 16,   /* host uid 0 inside */
+    IMAGE_NOTIFIES = 32,     /* the filter sends calls to the supervisor */
+    IMAGE_PARTIAL = 64,      /* --best-effort: something is not enforced */
+    IMAGE_PROVEN = 128,      /* a probe inside found it contained, on this kernel */
+    IMAGE_BIND_REMOUNT = 256, /* no mount_setattr: bind and remount */
+    IMAGE_TIME_NS = 512,
+};
+
+/* The order is the order of the sizes in image.c. */
+enum image_part {
+    PART_MOUNTS,
+    PART_RULES,
+    PART_LANDLOCK,
+    PART_FILTER, /* struct sock_filter */
+    PART_ENV,
+    PART_DEPS,
+    PART_NOTES,   /* uint32_t strings: what is not enforced here, for status */
+    PART_STRINGS, /* bytes */
+    PART_COUNT,
+};
+
+struct image {
+    char magic[8];
+    char version[16];  /* of the bawn that made it */
+    char release[72];  /* uname -r, and a digest of uname -v: another kernel, another image */
+    uint64_t size;     /* of the whole image in bytes */
+    uint32_t flags;    /* enum image_flag */
+    uint32_t caller_uid, caller_gid;
+    uint32_t host_uid, host_gid;     /* who the command is to the host */
+    uint32_t inside_uid, inside_gid; /* who it is to itself */
+    uint32_t workspace, home, cwd;   /* strings; cwd is where the command starts */
+    uint32_t default_access;         /* reads outside all rules: for the supervisor's decisions */
+    uint32_t landlock_abi;
+    uint64_t landlock_fs, landlock_net, landlock_scoped;
+    struct image_limits limits;
+    struct image_span parts[PART_COUNT];
+};
+
+/* An image that somebody else made: 0, or -EBADMSG when any offset leads astray. */
+int image_check(const void *bytes, size_t size, struct bawn_error *err);
+
+static inline const void *image_part(const struct image *image, enum image_part part)
+{
+    return (const char *)image + image->parts[part].at;
+}
+static inline uint32_t image_count(const struct image *image, enum image_part part)
+{
+    return image->parts[part].count;
+}
+static inline const char *image_string(const struct image *image, uint32_t at)
+{
+    return (const char *)image_part(image, PART_STRINGS) + at;
+}
+#define image_each(image, part, type, entry)                                                       \
+    for (const type *entry = image_part(image, part), *entry##_end = entry + image_count(image, part); \
+         entry < entry##_end; entry++)
+
+/* A short name for what an image is: same inputs, same words. */
+const char *image_enforcement(const struct image *image); /* "full", "partial" */
+
+#endif
