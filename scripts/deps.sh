@@ -4,9 +4,9 @@
 set -euo pipefail
 
 declare -A groups=(
-    [build]="binutils gcc libc6-dev make meson ninja-build pkg-config python3 libyaml-dev libjansson-dev libmd-dev"
+    [build]="binutils gcc libc6-dev make meson ninja-build pkg-config python3 libyaml-dev libjansson-dev libmd-dev libseccomp-dev musl-tools linux-libc-dev"
     [lint]="clang clang-format clang-tidy cppcheck shellcheck"
-    [test]="check libsubunit-dev bats python3 groff man-db zsh fish clang clang-format clang-tidy cppcheck shellcheck libclang-rt-dev libseccomp-dev"
+    [test]="check libsubunit-dev bats python3 groff man-db zsh fish clang clang-format clang-tidy cppcheck shellcheck libclang-rt-dev"
     [fuzz]="clang libclang-rt-dev"
 )
 

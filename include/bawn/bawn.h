@@ -8,5 +8,6 @@
 #include <bawn/policy.h>
 #include <bawn/query.h>
 #include <bawn/report.h>
+#include <bawn/run.h>
 
 #endif

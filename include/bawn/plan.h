@@ -15,6 +15,8 @@ struct bawn_host;
 /* Starts short-lived child processes that try each mechanism; safe in a program
  * with threads. Leaves nothing behind. */
 BAWN_API int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err);
+/* The same without starting other sandboxes' programs: enough for a plan. */
+BAWN_API int bawn_host_probe_kernel(struct bawn_host **ret_host, struct bawn_error *err);
 BAWN_API void bawn_host_free(struct bawn_host *host);
 
 /* The backends, each with {available, version, reason}, and the kernel features. Free this and
@@ -41,6 +43,14 @@ BAWN_API void bawn_plan_free(struct bawn_plan *plan);
 BAWN_API enum bawn_enforcement bawn_plan_enforcement(const struct bawn_plan *plan);
 BAWN_API int bawn_plan_print(const struct bawn_plan *plan, enum bawn_format format, char **ret_text,
                              struct bawn_error *err);
+
+/* For bawn_plan_compile: what cannot be enforced here is left out and noted, not refused. */
+enum { BAWN_COMPILE_BEST_EFFORT = 1 };
+
+/* What the launcher carries out, in a sealed memory file. Refuses (-ENOTSUP) what this host cannot
+ * hold. */
+BAWN_API int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
+                               struct bawn_error *err);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 struct bawn_policy {
     struct policy policy;
     char **environ; /* the caller's, as it was at loading */
+    VEC(const char *) looked_for; /* where files that count were looked for, found or not */
 };
 
 struct bawn_host {
@@ -23,12 +24,13 @@ struct bawn_host {
 
 struct bawn_plan {
     struct plan plan;
+    const struct bawn_policy *source;
     struct host_facts facts; /* the plan borrows them */
 };
 
 /* One thing that was asked to be loaded after the files of the layers. */
 struct load_step {
-    enum { STEP_FILE, STEP_TEXT, STEP_SET, STEP_PATH } kind;
+    enum { LOAD_FILE, LOAD_TEXT, LOAD_SET, LOAD_PATH } kind;
     char *name;  /* path of a file, key of a value, mode of a path */
     char *value; /* text of a document, value, path */
     char *extra; /* format of a document, origin of a value or path; may be NULL */

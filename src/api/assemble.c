@@ -125,6 +125,13 @@ static char *name_file(const char *path)
                : named;
 }
 
+int assembly_look_for(struct assembly *assembly, const char *path)
+{
+    const char *kept = assembly_keep(assembly, path);
+
+    return kept && vec_push(&assembly->result->looked_for, kept) ? 0 : error_memory(assembly->err);
+}
+
 /* Reads a file into a document. One that nobody named may be missing. */
 static int add_file(struct assembly *assembly, enum layer_id id, const char *path, const char *base,
                     const char *format, bool must_exist)
@@ -135,6 +142,8 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
     size_t length;
     int r = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
 
+    if (*path == '/' && assembly_look_for(assembly, path) < 0)
+        return -ENOMEM;
     if (r == -ENOENT && !must_exist && is_absent(assembly, path))
         return 0;
     if (r < 0) {
@@ -147,6 +156,24 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
     named = name_file(path);
     return named ? add_document(assembly, id, named, base, format, text, length)
                  : error_memory(assembly->err);
+}
+
+/* A project's folder may appear in the workspace, or in any directory above it. */
+static int look_for_folder(struct assembly *assembly, const char *folder)
+{
+    char dir[LIMIT_PATH_BYTES];
+    char path[LIMIT_PATH_BYTES + 64];
+    int r = 0;
+
+    (void)snprintf(dir, sizeof(dir), "%s", assembly->policy->workspace);
+    while (r == 0) {
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, folder);
+        r = assembly_look_for(assembly, path);
+        if (!*dir)
+            break;
+        *strrchr(dir, '/') = '\0';
+    }
+    return r;
 }
 
 static int add_project(struct assembly *assembly)
@@ -163,8 +190,12 @@ static int add_project(struct assembly *assembly)
     int r = 0;
 
     for (size_t kind = 0; kind < 2; kind++) {
-        if ((kind == 0 && !assembly->load->claude) ||
-            !load_find_project(policy->workspace, policy->home, kinds[kind].folder, dir))
+        if (kind == 0 && !assembly->load->claude)
+            continue;
+        r = look_for_folder(assembly, kinds[kind].folder);
+        if (r < 0)
+            return r;
+        if (!load_find_project(policy->workspace, policy->home, kinds[kind].folder, dir))
             continue;
         for (size_t i = 0; r == 0 && i < 2; i++) {
             (void)snprintf(path, sizeof(path), "%s/%s/%s", dir, kinds[kind].folder,
@@ -215,9 +246,9 @@ static int add_named_files(struct assembly *assembly)
     if (named && *named)
         r = add_file(assembly, LAYER_POLICY, named, workspace, NULL, true);
     vec_each (&load->steps, step) {
-        if (r == 0 && step->kind == STEP_FILE)
+        if (r == 0 && step->kind == LOAD_FILE)
             r = add_file(assembly, LAYER_POLICY, step->name, workspace, step->extra, true);
-        else if (r == 0 && step->kind == STEP_TEXT)
+        else if (r == 0 && step->kind == LOAD_TEXT)
             r = add_document(assembly, LAYER_POLICY, step->name, workspace, step->extra,
                              step->value, step->length);
     }
@@ -440,16 +471,16 @@ static int load_flags(struct assembly *assembly)
     vec_each (&assembly->load->steps, step) {
         struct origin origin = {.file = step->extra ? assembly_keep(assembly, step->extra) : NULL};
 
-        if (step->kind != STEP_SET && step->kind != STEP_PATH)
+        if (step->kind != LOAD_SET && step->kind != LOAD_PATH)
             continue;
         if (!source.layer)
             source.layer = policy_add_layer(assembly->policy, LAYER_FLAGS, AUTHORITY_USER,
                                             "command line", NULL, NULL);
         if (!source.layer)
             return error_memory(assembly->err);
-        if (r == 0 && step->kind == STEP_SET)
+        if (r == 0 && step->kind == LOAD_SET)
             r = config_set(&source, step->name, step->value, origin);
-        else if (r == 0 && step->kind == STEP_PATH)
+        else if (r == 0 && step->kind == LOAD_PATH)
             r = config_set_path(&source, step->name, step->value, origin);
     }
     return r == -ENOMEM ? error_memory(assembly->err) : r;
@@ -482,6 +513,8 @@ static int find_places(struct assembly *assembly)
     r = approvals_path(load, store, assembly->err);
     if (r < 0)
         return r;
+    if (assembly_look_for(assembly, store) < 0)
+        return -ENOMEM;
     /* Without a readable record nothing is approved. */
     (void)file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &assembly->approvals, &length, NULL);
     return assembly_make_places(assembly);

@@ -27,6 +27,9 @@ struct assembly {
 /* A copy that lives as long as the policy. NULL when out of memory. */
 const char *assembly_keep(struct assembly *assembly, const char *text);
 
+/* Notes that a file at this place would count. */
+int assembly_look_for(struct assembly *assembly, const char *path);
+
 /* What $NAME in front of a path stands for; home and workspace are known by then. */
 int assembly_make_places(struct assembly *assembly);
 

@@ -94,20 +94,30 @@ char **environ_copy(const char *const *variables)
     return copy;
 }
 
-int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err)
+static int host_new(bool programs, struct bawn_host **ret_host, struct bawn_error *err)
 {
     struct bawn_host *host = calloc(1, sizeof(*host));
     int r;
 
     if (!host)
         return error_memory(err);
-    r = probe_host(&host->facts, err);
+    r = probe_host(&host->facts, programs, err);
     if (r < 0) {
         free(host);
         return r;
     }
     *ret_host = host;
     return 0;
+}
+
+int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err)
+{
+    return host_new(true, ret_host, err);
+}
+
+int bawn_host_probe_kernel(struct bawn_host **ret_host, struct bawn_error *err)
+{
+    return host_new(false, ret_host, err);
 }
 
 void bawn_host_free(struct bawn_host *host)
@@ -139,6 +149,7 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     if (!plan)
         return error_memory(err);
     plan->facts = host->facts;
+    plan->source = policy;
     input.facts = &plan->facts;
     r = plan_make(&input, &plan->plan, err);
     if (r < 0) {

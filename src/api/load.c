@@ -158,7 +158,7 @@ int bawn_load_file(struct bawn_load *load, const char *path, const char *format,
 
     return r < 0 ? r
                  : add_step(load,
-                            (struct load_step){.kind = STEP_FILE,
+                            (struct load_step){.kind = LOAD_FILE,
                                                .name = strdup(path),
                                                .value = strdup(""),
                                                .extra = format ? strdup(format) : NULL},
@@ -180,7 +180,7 @@ int bawn_load_text(struct bawn_load *load, const char *name, const char *text, s
         copy[length] = '\0';
     }
     return add_step(load,
-                    (struct load_step){.kind = STEP_TEXT,
+                    (struct load_step){.kind = LOAD_TEXT,
                                        .name = strdup(name),
                                        .value = copy,
                                        .length = length,
@@ -197,7 +197,7 @@ int bawn_load_set(struct bawn_load *load, const char *key, const char *value, co
     if (strcmp(key, "presets") == 0)
         return bawn_load_preset(load, value, err);
     return add_step(load,
-                    (struct load_step){.kind = STEP_SET,
+                    (struct load_step){.kind = LOAD_SET,
                                        .name = strdup(key),
                                        .value = strdup(value),
                                        .extra = origin ? strdup(origin) : NULL},
@@ -208,7 +208,7 @@ int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, c
                    struct bawn_error *err)
 {
     return add_step(load,
-                    (struct load_step){.kind = STEP_PATH,
+                    (struct load_step){.kind = LOAD_PATH,
                                        .name = strdup(mode),
                                        .value = strdup(path),
                                        .extra = origin ? strdup(origin) : NULL},

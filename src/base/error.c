@@ -16,6 +16,16 @@ static void error_begin(struct bawn_error *err, int errnum, const char *code)
     (void)snprintf(err->code, sizeof(err->code), "%s", code);
 }
 
+/* Both forms of strerror_r are thread-safe; which one there is depends on the libc. */
+static const char *reason_of(int errnum, char *room, size_t size)
+{
+#ifdef __GLIBC__
+    return strerror_r(errnum, room, size);
+#else
+    return strerror_r(errnum, room, size) == 0 ? room : "unknown error";
+#endif
+}
+
 int error_errno(struct bawn_error *err, int errnum, const char *format, ...)
 {
     char what[sizeof(err->message)];
@@ -30,7 +40,7 @@ int error_errno(struct bawn_error *err, int errnum, const char *format, ...)
     (void)vsnprintf(what, sizeof(what), format, args);
     va_end(args);
     (void)snprintf(full, sizeof(full), "%.*s: %s", (int)(sizeof(full) - sizeof(reason) - 3), what,
-                   strerror_r(errnum, reason, sizeof(reason)));
+                   reason_of(errnum, reason, sizeof(reason)));
     text_escape(err->message, sizeof(err->message), full, strlen(full), TEXT_ONE_LINE);
     return -errnum;
 }

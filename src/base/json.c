@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json.h"
 
+#include <bawn/error.h>
+
 #include "base/text.h"
 
 #include <string.h>
@@ -144,4 +146,17 @@ void json_add_pretty(struct strbuf *out, const char *document)
         document += length;
     }
     strbuf_add(out, "\n");
+}
+
+void json_add_error(struct strbuf *out, const struct bawn_error *err, const char *complaints)
+{
+    json_open(out, NULL, '{');
+    json_open(out, "error", '{');
+    json_put_string(out, "code", err->code);
+    json_put_string(out, "message", err->message);
+    json_put_string(out, "hint", err->hint);
+    if (complaints)
+        json_put_raw(out, "complaints", complaints);
+    json_close(out, '}');
+    json_close(out, '}');
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One epoll loop: descriptors and what to do when they are ready. */
+/* One loop: descriptors and what to do when they are ready, and a clock. */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
 #include <bawn/error.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct loop;
+/* A loop watches a handful of descriptors: poll needs no call to learn of them. */
+enum { LOOP_SOURCES = 64 };
 
-/* Called with the EPOLL* events of the descriptor. A negative errno ends loop_run with it. */
+/* Called with the POLL* (or EPOLL*, which are the same) events of the descriptor. A negative errno
+ * ends loop_run with it. */
 typedef int (*loop_ready)(void *context, uint32_t events);
 
 /* Embedded in its owner, and outlives its time in the loop. */
@@ -22,17 +25,26 @@ struct loop_source {
 };
 
 struct loop {
-    int epoll_fd;
+    struct loop_source *sources[LOOP_SOURCES];
+    size_t count;
     bool is_done;
-    unsigned generation; /* raised by loop_remove: events fetched before are stale */
+    unsigned generation; /* raised by loop_remove: what poll said before is stale */
+    int64_t tick_at_ms;  /* 0: no clock */
+    int tick_ms;
+    int (*tick)(void *context);
+    void *tick_context;
 };
 
 int loop_init(struct loop *loop, struct bawn_error *err);
 void loop_done(struct loop *loop);
 
-/* Adds the source, or changes its events. */
+/* Adds the source, or takes note of its changed events. */
 int loop_add(struct loop *loop, struct loop_source *source, struct bawn_error *err);
 void loop_remove(struct loop *loop, struct loop_source *source);
+
+/* Calls tick first_ms from now, and every tick_ms after that. */
+void loop_set_clock(struct loop *loop, int first_ms, int tick_ms, int (*tick)(void *context),
+                    void *context);
 
 /* Until loop_end, an error, or timeout_ms without an event (-1: none; then 0 is returned and
  * is_done stays false). */

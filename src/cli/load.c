@@ -13,137 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const profiles[] = {"default", "strict", "static", "untrusted", NULL};
-static const char *const presets[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
-static const char *const reads[] = {"strict", "static", "dynamic", NULL};
-static const char *const networks[] = {"none", "proxy", "isolated", "veth", "host", NULL};
-static const char *const limits[] = {"default", "strict", "none", NULL};
-
-static const struct option rows[] = {
-    {.id = OPTION_WORKSPACE,
-     .letter = 'C',
-     .name = "workspace",
-     .value = "DIR",
-     .fill = FILL_DIRS,
-     .help = "The directory of the work. Relative paths start here, and the project's policy is "
-             "looked for here and above. Without it: the working directory."},
-    {.id = OPTION_POLICY,
-     .name = "policy",
-     .value = "FILE",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .help = "Add a policy file, in any format that bawn reads."},
-    {.id = OPTION_PROFILE,
-     .name = "profile",
-     .value = "NAME",
-     .open = true,
-     .words = profiles,
-     .help = "The built-in profile to start from."},
-    {.id = OPTION_PRESET,
-     .name = "preset",
-     .value = "NAME",
-     .repeats = true,
-     .open = true,
-     .words = presets,
-     .help = "Add what a kind of project needs."},
-    {.id = OPTION_PATH,
-     .name = "ro",
-     .value = "PATH",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .help = "The path may be read."},
-    {.id = OPTION_PATH,
-     .name = "rw",
-     .value = "PATH",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .help = "The path may be read and written."},
-    {.id = OPTION_PATH,
-     .name = "overlay",
-     .value = "PATH",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .help = "The path may be written, but what is written stays beside it."},
-    {.id = OPTION_PATH,
-     .name = "private",
-     .value = "PATH",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .help = "The path is an empty place of the sandbox's own."},
-    {.id = OPTION_PATH,
-     .name = "ask",
-     .value = "PATH",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .help = "Each use of the path is asked about."},
-    {.id = OPTION_KEY,
-     .name = "deny",
-     .value = "PATTERN",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .key = "sandbox.deny",
-     .help = "What matches the pattern can be neither read nor written."},
-    {.id = OPTION_KEY,
-     .name = "protect",
-     .value = "PATTERN",
-     .repeats = true,
-     .fill = FILL_FILES,
-     .key = "sandbox.protect",
-     .help = "What matches the pattern cannot be written, even inside a writable path."},
-    {.id = OPTION_KEY,
-     .name = "reads",
-     .value = "MODE",
-     .words = reads,
-     .key = "sandbox.reads",
-     .help = "What may be read beyond the listed paths. Without it and without a policy that "
-             "says so: dynamic on a terminal, where you can be asked, else strict."},
-    {.id = OPTION_KEY,
-     .name = "net",
-     .value = "MODE",
-     .words = networks,
-     .key = "sandbox.network.mode",
-     .help = "How much of the network there is."},
-    {.id = OPTION_KEY,
-     .name = "allow-host",
-     .value = "RULE",
-     .repeats = true,
-     .key = "sandbox.network.allow",
-     .help = "Hosts that may be connected to. A rule is NAME, *.NAME, **.NAME, an address or a "
-             "range, each with :PORT if wanted."},
-    {.id = OPTION_KEY,
-     .name = "deny-host",
-     .value = "RULE",
-     .repeats = true,
-     .key = "sandbox.network.deny",
-     .help = "Hosts that may not; this wins over the other two."},
-    {.id = OPTION_KEY,
-     .name = "ask-host",
-     .value = "RULE",
-     .repeats = true,
-     .key = "sandbox.network.ask",
-     .help = "Hosts that are asked about."},
-    {.id = OPTION_KEY,
-     .name = "limits",
-     .value = "PRESET",
-     .words = limits,
-     .key = "sandbox.limits.preset",
-     .help = "How much memory, processor time and how many processes."},
-    {.id = OPTION_SET,
-     .name = "set",
-     .value = "KEY=VALUE",
-     .repeats = true,
-     .help = "Set any key of the policy; a list gets one more entry."},
-    {.id = OPTION_CLAUDE,
-     .name = "claude",
-     .help = "Also read the settings.json files of Claude Code."},
-    {.id = OPTION_ISOLATED,
-     .name = "isolated",
-     .help = "Read no policy of the organisation, the user or the project, and no BAWN_* "
-             "variable."},
-};
-const struct option_group load_options = {"Which policy", rows, sizeof(rows) / sizeof(rows[0])};
-const struct option_group load_place = {"Which policy", rows, 1};
-
 /* --set KEY=VALUE */
 static int set_pair(struct bawn_load *load, const char *pair, const char *origin,
                     struct bawn_error *err)
@@ -185,7 +54,7 @@ static int apply(struct bawn_load *load, const struct option_given *given, struc
     case OPTION_PATH:
         return bawn_load_path(load, option->name, given->value, origin, err);
     case OPTION_KEY:
-        return bawn_load_set(load, option->key, given->value, origin, err);
+        return bawn_load_set(load, option->key, given->value ? given->value : "true", origin, err);
     case OPTION_SET:
         return set_pair(load, given->value, origin, err);
     default:

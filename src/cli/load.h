@@ -4,12 +4,8 @@
 #define CLI_LOAD_H
 
 #include "cli/own.h"
+#include "cli/rows.h"
 #include "cli/verb.h"
-
-/* Which policy: shared by all verbs that load one. */
-extern const struct option_group load_options;
-/* Of these, --workspace alone. */
-extern const struct option_group load_place;
 
 /* Collects what the options say. */
 int load_collect(const struct options *options, struct bawn_load **ret_load,

@@ -124,11 +124,16 @@ static int read_command(char *const *args, const struct verb **ret_verb, struct 
         int used;
 
         (void)snprintf(command, sizeof(command), "bawn%s%s", verb->name[0] ? " " : "", verb->name);
-        used = options_parse(options, verb->groups, args, verb->verbs != NULL, command, err);
+        used = options_parse(options, verb->groups, args, verb->verbs || verb->ends_at_word, command,
+                             err);
         if (used < 0)
             return used;
         args += used;
         *ret_verb = verb;
+        for (; verb->ends_at_word && *args; args++) {
+            if (!vec_push(&options->words, *args))
+                return error_memory(err);
+        }
         if (!verb->verbs || options_has(options, OPTION_VERSION) ||
             (options_has(options, OPTION_HELP) && !*args))
             return 0;
@@ -161,47 +166,6 @@ static int run_command(char *const *args, struct output *output, struct bawn_err
     return result < 0 ? result : verb->run(&options, output, err);
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, bytes, length);
-
-        if (written < 0 && errno != EINTR)
-            return -errno;
-        if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        }
-    }
-    return 0;
-}
-
-/* One document; the line ends whether the text said so or not. */
-static int write_text(int fd, struct strbuf *text)
-{
-    if (text->length > 0 && text->text[text->length - 1] != '\n')
-        strbuf_add(text, "\n");
-    if (text->failed)
-        return -ENOMEM;
-    return text->length > 0 ? write_all(fd, text->text, text->length) : 0;
-}
-
-static void error_as_json(const struct bawn_error *err, struct output *output)
-{
-    struct strbuf *out = &output->text;
-
-    strbuf_done(out);
-    json_open(out, NULL, '{');
-    json_open(out, "error", '{');
-    json_put_string(out, "code", err->code);
-    json_put_string(out, "message", err->message);
-    json_put_string(out, "hint", err->hint);
-    if (output->complaints.length > 0 && !output->complaints.failed)
-        json_put_raw(out, "complaints", output->complaints.text);
-    json_close(out, '}');
-    json_close(out, '}');
-}
-
 static void error_as_text(const struct bawn_error *err, struct strbuf *out)
 {
     bool colour = wants_colour(STDERR_FILENO);
@@ -219,20 +183,22 @@ static int finish(int status, struct output *output, struct bawn_error *err)
     /* Only now: what the verbs start must find the signal as the caller left it. */
     (void)signal(SIGPIPE, SIG_IGN);
     if (status < 0 && output->json) {
-        error_as_json(err, output);
+        strbuf_done(&output->text);
+        json_add_error(&output->text, err,
+                       output->complaints.failed ? NULL : output->complaints.text);
     } else if (status < 0) {
         strbuf_done(&output->text);
         error_as_text(err, &output->notes);
     }
-    (void)write_text(STDERR_FILENO, &output->notes);
-    result = write_text(STDOUT_FILENO, &output->text);
+    (void)output_write(STDERR_FILENO, &output->notes);
+    result = output_write(STDOUT_FILENO, &output->text);
     if (result == 0 && close(STDOUT_FILENO) < 0 && errno != EBADF)
         result = -errno;
     if (result < 0 && result != -EPIPE) {
         strbuf_done(&output->notes);
         (void)error_errno(err, -result, "write standard output");
         error_as_text(err, &output->notes);
-        (void)write_text(STDERR_FILENO, &output->notes);
+        (void)output_write(STDERR_FILENO, &output->notes);
     }
     return status < 0 || result < 0 ? STATUS_FAILED : status;
 }
@@ -245,6 +211,7 @@ int main(int argc, char **argv)
     int status;
 
     streams_fill();
+    output.args = argv;
     output.json = asks_json(args);
     output.colour = wants_colour(STDOUT_FILENO);
     output.width = terminal_width();

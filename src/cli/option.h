@@ -27,6 +27,10 @@ enum option_id {
     OPTION_BUILTIN,
     OPTION_FORMAT,
     OPTION_YES,
+    OPTION_DETACH,
+    OPTION_STATS,
+    OPTION_BEST_EFFORT,
+    OPTION_ALL,
 };
 
 /* What a shell can offer where any text may stand. */

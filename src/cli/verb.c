@@ -8,17 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-static const struct option every_verb[] = {
-    {.id = OPTION_JSON, .name = "json", .help = "Print one JSON document, errors too."},
-    {.id = OPTION_QUIET,
-     .letter = 'q',
-     .name = "quiet",
-     .help = "Leave out warnings and notes about the policy."},
-    {.id = OPTION_HELP, .letter = 'h', .name = "help", .help = "Print this help."},
-};
-const struct option_group verb_options = {"Options", every_verb,
-                                          sizeof(every_verb) / sizeof(every_verb[0])};
+#include <unistd.h>
 
 static const struct option only_bawn[] = {
     {.id = OPTION_JSON, .name = "json", .help = "Print one JSON document, errors too."},
@@ -44,8 +34,9 @@ const struct verb verb_bawn = {
         "to, answers questions about them, and tells what this host can enforce.\n"
         "'bawn help VERB' tells more about a verb.",
     .groups = (const struct option_group *const[]){&bawn_options, NULL},
-    .verbs = (const struct verb *const[]){&verb_check, &verb_why, &verb_plan, &verb_detect,
-                                          &verb_doctor, &verb_policy, &verb_help, NULL},
+    .verbs = (const struct verb *const[]){&verb_run, &verb_shell, &verb_check, &verb_why, &verb_plan,
+                                          &verb_detect, &verb_doctor, &verb_policy, &verb_help,
+                                          NULL},
 };
 
 const char *verb_word(const struct verb *verb)
@@ -96,4 +87,34 @@ enum bawn_format output_format(const struct output *output)
 int verdict_status(enum bawn_verdict verdict)
 {
     return verdict == BAWN_DENY ? STATUS_DENIED : verdict == BAWN_ASK ? STATUS_ASK : STATUS_OK;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+int output_write(int fd, struct strbuf *text)
+{
+    if (text->length > 0 && text->text[text->length - 1] != '\n')
+        strbuf_add(text, "\n");
+    if (text->failed)
+        return -ENOMEM;
+    return text->length > 0 ? write_all(fd, text->text, text->length) : 0;
+}
+
+void output_flush(struct output *output)
+{
+    (void)output_write(STDERR_FILENO, &output->notes);
+    strbuf_done(&output->notes);
 }

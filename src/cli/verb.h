@@ -4,7 +4,7 @@
 #define CLI_VERB_H
 
 #include "base/strbuf.h"
-#include "cli/option.h"
+#include "cli/rows.h"
 
 #include <bawn/query.h>
 #include <stdbool.h>
@@ -25,6 +25,7 @@ struct output {
     unsigned width;           /* columns that text for people is wrapped at */
     struct strbuf text;       /* for standard output */
     struct strbuf notes;      /* for standard error: complaints that are no failure of the verb */
+    char *const *args;        /* the whole command line */
     struct strbuf complaints; /* why a policy was refused, as a JSON array; else empty */
 };
 
@@ -39,6 +40,7 @@ struct verb {
     enum option_fill fill;    /* what a shell offers for the other arguments */
     unsigned min_args;
     unsigned max_args;
+    bool ends_at_word; /* behind the first argument that is no option everything is an argument */
     const struct option_group *const *groups; /* ended by NULL */
     const struct verb *const *verbs;          /* the verbs below, ended by NULL; or NULL */
     /* Returns a status, or a negative errno. NULL when there are verbs below. */
@@ -47,6 +49,8 @@ struct verb {
 
 /* The whole tree, and its leaves. */
 extern const struct verb verb_bawn;
+extern const struct verb verb_run;
+extern const struct verb verb_shell;
 extern const struct verb verb_check;
 extern const struct verb verb_why;
 extern const struct verb verb_plan;
@@ -56,8 +60,10 @@ extern const struct verb verb_policy;
 extern const struct verb verb_policy_approve;
 extern const struct verb verb_help;
 
-/* --help, --json, --quiet: every verb has them. */
-extern const struct option_group verb_options;
+/* One document; the line ends whether the text said so or not. */
+int output_write(int fd, struct strbuf *text);
+/* Writes the notes now: another program takes over. */
+void output_flush(struct output *output);
 
 /* The last word of its name. */
 const char *verb_word(const struct verb *verb);

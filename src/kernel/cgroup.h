@@ -10,11 +10,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CGROUP_PATHS = 4, CGROUP_PATH_BYTES = 512 };
+enum { CGROUP_PATHS = 4, CGROUP_PATH_BYTES = 512, CGROUP_NAME_BYTES = 48 };
+
+/* Limits as bits, in the order of struct cgroup_limits. */
+enum cgroup_limit {
+    CGROUP_PIDS = 1,
+    CGROUP_MEMORY_HIGH = 2,
+    CGROUP_MEMORY = 4,
+    CGROUP_CPU = 8,
+    CGROUP_IO_WEIGHT = 16,
+};
 
 /* Directories are kept as descriptors; their paths serve removal by the keeper. */
 struct cgroup {
     enum cgroup_kind kind; /* CGROUP_NONE: there is none */
+    unsigned held;         /* enum cgroup_limit: those that were asked for and are in force */
     /* v2: [0]; v1: memory, pids, cpu, each present or -EBADF. */
     int fds[CGROUP_PATHS];
     char paths[CGROUP_PATHS][CGROUP_PATH_BYTES];
@@ -26,28 +36,40 @@ struct cgroup_limits {
 
 struct cgroup_metrics {
     uint64_t pids_current, pids_peak;
-    uint64_t memory_current, memory_peak, memory_limit;
+    uint64_t memory_current, memory_peak, memory_limit; /* limit 0: none */
     uint64_t cpu_usec, throttled_usec, throttled_count;
     uint64_t oom_kills, pids_refused; /* times that a limit was hit */
 };
 
+/* "bawn-PID-START" of the calling process: START tells it from a later one with the same pid. */
+int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err);
+
 /*
  * Makes a group named NAME below the nearest group, from our own upwards, in
  * which a new child gets memory and pids (the same rule as the probe), and sets
- * the limits. For CGROUP_V2_SYSTEMD asks the user's manager for a delegated scope.
+ * the limits. For CGROUP_V2_SYSTEMD asks the user's manager for a delegated scope,
+ * and moves the calling process into it. No other group that exists is changed.
+ * Fails when memory or pids are asked for and cannot be had; the other limits are
+ * in held, or are not in force: v1 slows nobody down at memory_high and has no
+ * io_weight, and v2 has what the group above hands out.
+ * group is filled either way: cgroup_remove may always be called.
  */
 int cgroup_new(struct cgroup *group, enum cgroup_kind kind, const char *name,
                const struct cgroup_limits *limits, struct bawn_error *err);
 /* The descriptor for CLONE_INTO_CGROUP, or -EBADF: then cgroup_join in the child. */
 int cgroup_clone_fd(const struct cgroup *group);
-/* Moves the calling process in (v1, or v2 without CLONE_INTO_CGROUP). */
+/* Moves the calling process in (v1, or v2 without CLONE_INTO_CGROUP). It has one thread.
+ * Safe between clone and exec. */
 int cgroup_join(const struct cgroup *group, struct bawn_error *err);
+/* What the kernel does not tell is 0: peaks before 5.19 and 6.1x, CPU time in v1. */
 int cgroup_measure(const struct cgroup *group, struct cgroup_metrics *ret_metrics,
                    struct bawn_error *err);
-/* Kills what is inside, and removes the directories. Bounded in time; may be called twice. */
+/* Kills what is inside, and removes the directories with those that were made in them. Bounded
+ * in time; may be called twice. */
 int cgroup_remove(struct cgroup *group, struct bawn_error *err);
 void cgroup_close(struct cgroup *group);
-/* Removes groups of this user's that no living session owns: NAME is "bawn-PID-...". */
+/* Removes groups of this user's that no living session owns: their name is cgroup_name of a
+ * process that is gone, and nobody is in them. */
 void cgroup_sweep(enum cgroup_kind kind);
 
 #endif

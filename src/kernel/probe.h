@@ -20,11 +20,11 @@
 /* The kernel's features, and who holds limits. No program is run. */
 int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err);
 
-/* Fills facts->backends from the features, and by trying the programs that are installed
+/* Fills facts->backends from the features and, with programs, by trying those that are installed
  * (5 s at most). Called by probe_host. */
-void probe_backends(struct host_facts *facts);
+void probe_backends(struct host_facts *facts, bool programs);
 
 /* Both. */
-int probe_host(struct host_facts *ret_facts, struct bawn_error *err);
+int probe_host(struct host_facts *ret_facts, bool programs, struct bawn_error *err);
 
 #endif

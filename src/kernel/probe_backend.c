@@ -253,7 +253,7 @@ static void probe_programs(struct host_facts *facts)
     judge_docker(&facts->backends[BACKEND_DOCKER], &programs[RUN_DOCKER]);
 }
 
-void probe_backends(struct host_facts *facts)
+void probe_backends(struct host_facts *facts, bool programs)
 {
     struct backend_fact *native = &facts->backends[BACKEND_NATIVE];
     struct backend_fact *landlock = &facts->backends[BACKEND_LANDLOCK];
@@ -266,6 +266,7 @@ void probe_backends(struct host_facts *facts)
     judge_needs(facts, landlock, landlock_needs, sizeof(landlock_needs) / sizeof(*landlock_needs));
     if (landlock->available)
         (void)snprintf(landlock->version, sizeof(landlock->version), "ABI %d", facts->landlock_abi);
-    probe_programs(facts);
+    if (programs)
+        probe_programs(facts);
     refuse(&facts->backends[BACKEND_SEATBELT], "needs macOS");
 }

@@ -11,6 +11,7 @@
 
 struct launch_request {
     const struct image *image;
+    const char *skeleton; /* a directory that root_skeleton filled for this image, or NULL */
     int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
     /* NULL, or called in the child before anything else: joins cgroup v1 groups and the like. */
     int (*join)(void *context, struct bawn_error *err);
@@ -28,6 +29,9 @@ struct launch {
 
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err);
+/* Makes what is the same at every start of an image, in an empty directory. */
+int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err);
+
 /* Ends everything inside, waits for pid 1, closes all. */
 void launch_end(struct launch *launch);
 
@@ -39,6 +43,8 @@ struct launch_command {
     char *const *argv;    /* ended by NULL */
     char *const *envp;    /* ended by NULL */
     int fds[3];           /* its standard streams; ignored where flags say terminal */
+    struct termios state; /* of its terminal, if it has one */
+    struct winsize size;
 };
 int launch_exec(const struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err);

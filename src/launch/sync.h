@@ -12,9 +12,11 @@
 #include <bawn/error.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 
 enum sync_point {
-    SYNC_MAPPED,  /* out -> in: the id maps are written */
+    SYNC_MAPPED,  /* out -> in: the id maps are written; carries the id-mapped trees */
     SYNC_READY,   /* in -> out: confined; carries the notify fd (if any) and a fd of the root */
     SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
     SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
@@ -28,7 +30,7 @@ enum sync_point {
 };
 
 enum {
-    SYNC_FDS = 4,                 /* beside one message, at most */
+    SYNC_FDS = 16,               /* beside one message, at most */
     SYNC_BYTES_MAX = 128 * 1024, /* behind one message: arguments and environment of a command */
 };
 
@@ -38,10 +40,19 @@ struct sync_message {
     int32_t value;
     uint32_t flags; /* SYNC_EXEC: enum exec_flag */
     uint32_t args, envs; /* SYNC_EXEC: strings behind the message: cwd, args, envs */
+    struct termios state; /* SYNC_EXEC with a terminal: how it starts */
+    struct winsize size;
 };
 
-/* Which of the command's three streams are its own terminal. */
-enum exec_flag { EXEC_TTY_0 = 1, EXEC_TTY_1 = 2, EXEC_TTY_2 = 4, EXEC_TTY = 7 };
+/* Which of the command's three streams are its own terminal, and more. */
+enum exec_flag {
+    EXEC_TTY_0 = 1,
+    EXEC_TTY_1 = 2,
+    EXEC_TTY_2 = 4,
+    EXEC_TTY = 7,
+    EXEC_OWN = 8,   /* the streams are those that pid 1 was born with: none come with the message */
+    EXEC_ENDS = 16, /* the sandbox ends with this command */
+};
 
 /* fds may be NULL. Returns 0 or a negative errno. */
 int sync_send(int sock, const struct sync_message *message, const void *bytes, size_t size,

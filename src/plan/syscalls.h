@@ -3,6 +3,7 @@
 #ifndef PLAN_SYSCALLS_H
 #define PLAN_SYSCALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,18 +23,47 @@ enum syscall_when {
     WHEN_ASKING,         /* where rules ask */
 };
 
+/*
+ * Holds when (arg & mask) == value, or != with is_not; left empty it always
+ * holds. Only the low 32 bits of an argument are looked at: all that are tested
+ * are ints to the kernel, which drops the rest of the register.
+ */
+struct syscall_test {
+    int arg;
+    uint32_t mask;
+    uint32_t value;
+    int is_not;
+};
+
+enum { SYSCALL_ALSO = 3 };
+
+/* Of the rules for one call the first that holds counts. */
 struct syscall_rule {
     const char *name;
     enum syscall_action action;
     enum syscall_when when;
-    int arg;       /* which argument is looked at; -1: none */
-    uint64_t mask; /* the rule holds when (arg & mask) == value, or != with is_not */
-    uint64_t value;
+    int arg; /* which argument is looked at; -1: none, the rule always holds */
+    uint32_t mask;
+    uint32_t value;
     int is_not;
+    struct syscall_test also[SYSCALL_ALSO]; /* must hold too */
     const char *why;
 };
 
 extern const struct syscall_rule syscall_table[];
 extern const size_t syscall_table_count;
+
+/* A call that libseccomp may be too old to know. */
+struct syscall_number {
+    const char *name;
+    int number;
+    bool only_x86;
+};
+
+extern const struct syscall_number syscall_new[];
+extern const size_t syscall_new_count;
+
+/* The last number that was looked at when the table was written: what comes after is ENOSYS. */
+enum { SYSCALL_LAST = 469 };
 
 #endif

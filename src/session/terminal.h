@@ -2,42 +2,91 @@
 /*
  * The user's terminal while a command has one of its own inside: bytes go back
  * and forth, the size follows, and the state it had comes back whatever happens.
+ *
+ * How it works: one buffer each way, never more. What does not fit is not read,
+ * so that the side that writes too much waits. The user's terminal is opened
+ * anew for this, since O_NONBLOCK on the descriptor that was given would reach
+ * everybody who shares it, the user's shell too.
+ *
+ *              input                         master
+ *   user's ---- read_fd --> to_master --> .------------.
+ *   terminal <- write_fd --- to_user <--- | master_fd  | <--> the command
+ *              output                     '------------'
+ *
+ * The terminal is taken (raw) only while our process group is in its
+ * foreground. In the background the output goes on and no key is read. Whether
+ * it is our turn again is looked at when SIGCONT comes, and now and then, since
+ * not every shell sends it to a job that runs (bash does not).
+ *
+ * The caller:
+ * - calls terminal_resize at SIGWINCH and terminal_resume at SIGCONT;
+ * - at SIGTSTP calls terminal_suspend, then raise(SIGSTOP), then
+ *   terminal_resume;
+ * - leaves SIGTTIN and SIGTTOU at their default, unblocked;
+ * - calls terminal_stop on every way out, those by SIGTERM, SIGHUP and SIGINT
+ *   too, and prints nothing of its own before.
+ * Nothing can be done about kill -9 of bawn itself: the terminal stays raw, as
+ * after kill -9 of any editor, until the shell's own `stty sane` or `reset`.
  */
 #ifndef SESSION_TERMINAL_H
 #define SESSION_TERMINAL_H
 
 #include "base/loop.h"
+#include "session/modes.h"
 
-#include <termios.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 
 struct terminal {
-    int fd;        /* the user's terminal, borrowed */
-    int out_fd;    /* where output goes, borrowed: the user's terminal too */
-    int master_fd; /* of the sandbox's terminal, borrowed */
+    int fd;                /* the user's terminal, borrowed; -EBADF: keys are not read */
+    int out_fd;            /* where output goes, borrowed: the user's terminal too */
+    int master_fd;         /* of the sandbox's terminal, borrowed */
+    int read_fd, write_fd; /* the same as fd and out_fd, opened anew */
+    int turn_fd;           /* a timer, for the background */
+    int slave_fd;          /* held, so that the terminal inside lives while nobody has it open */
     struct termios saved;
-    bool is_raw;
-    struct loop *loop;
-    struct loop_source input, master;
+    struct modes modes;
+    /* How long a terminal that takes no byte is waited for in terminal_stop. Lower it before, when
+     * the end cannot wait. */
+    int patience_ms;
+    bool does_write_wait; /* write_fd is the user's own and blocks */
+    bool is_raw;          /* we changed its state, saved is what it was */
+    bool is_away;         /* in the background, or no keys are wanted */
+    bool is_suspended;
+    bool has_left_modes;  /* the terminal is without what modes says */
+    bool is_input_ended;  /* the user's terminal is gone: the command was sent an end of file */
+    bool is_output_lost;  /* the user's terminal takes no more: output is thrown away */
+    bool is_master_ended; /* nobody inside has the terminal open; not an error */
+    bool is_line_started; /* the last key sent did not end a line */
+    struct loop *loop;    /* NULL: not started, or stopped */
+    struct loop_source input, turn, output, master;
     char to_master[4096];
     size_t to_master_count;
     char to_user[16384];
     size_t to_user_count, to_user_sent;
-    bool input_ended;
 };
 
-/* What a new terminal is set to: as the user's is. */
+/* What a new terminal is set to: as the user's is. 0 or a negative errno. */
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size);
 
-/* Makes the user's terminal raw and relays in the loop until terminal_stop. */
+/* Whether somebody else, the shell mostly, has the terminal now. A program that makes no sense
+ * without its keys waits for its turn by raise(SIGTTIN). */
+bool terminal_is_background(int fd);
+
+/*
+ * Makes the user's terminal raw, gives its size to the sandbox's, and relays
+ * in the loop until terminal_stop. fd is -EBADF where keys are another's, as
+ * in `bawn run ... | less`. master_fd becomes O_NONBLOCK.
+ */
 int terminal_start(struct terminal *terminal, struct loop *loop, int fd, int out_fd, int master_fd,
                    struct bawn_error *err);
-/* SIGWINCH came. */
 void terminal_resize(struct terminal *terminal);
-/* SIGTSTP/SIGCONT of ourselves. */
+/* Gives the terminal back until terminal_resume, which takes it if it is ours to take. */
 void terminal_suspend(struct terminal *terminal);
 void terminal_resume(struct terminal *terminal);
-/* Writes out what the command still said, then gives the terminal back as it was. */
+/* Writes out what the command still said, then gives the terminal back as it was. Does
+ * nothing when it was not started. */
 void terminal_stop(struct terminal *terminal);
 
 #endif

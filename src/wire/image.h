@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the set-up does, in order. Targets are relative to the new root ("usr", not "/usr"). */
+/* What the set-up does, in order: first the skeleton, then the mounts. Targets are relative to the new root ("usr", not "/usr"). */
 enum image_step {
     STEP_DIR,       /* mkdir in the new root's own tmpfs; size is the mode */
     STEP_FILE,      /* an empty file to mount on */
@@ -33,6 +33,8 @@ enum image_step {
     STEP_SEAL,      /* what is there, read-only in place */
     STEP_PIN,       /* what is there, made a mount point so that it cannot be moved away */
     STEP_CGROUP,    /* the sandbox's own view of cgroup v2 */
+    STEP_SHELF,     /* a file of our own, named by source, over what is there */
+    STEP_SEAL_ALL,  /* all that is mounted so far, and the root itself */
     STEP_COUNT,
 };
 
@@ -42,7 +44,8 @@ enum {
     STEP_IN_TREE = 4,   /* the target lies in a tree of the host: no link on the way is followed */
     STEP_IDMAP = 8,     /* files of the caller belong to the command */
     STEP_OPTIONAL = 16, /* what is not there (any more) is skipped */
-    STEP_NO_EXEC = 32,
+    STEP_ON_SHELF = 64, /* made beside the root, to be mounted into it */
+    STEP_STEADY = 32,   /* only root can change what the source's name leads to: used by name */
 };
 
 struct image_mount {
@@ -122,6 +125,7 @@ enum image_flag {
 
 /* The order is the order of the sizes in image.c. */
 enum image_part {
+    PART_SKELETON, /* struct image_mount: what is made in an empty directory that becomes the root */
     PART_MOUNTS,
     PART_RULES,
     PART_LANDLOCK,
@@ -138,6 +142,7 @@ struct image {
     char version[16];  /* of the bawn that made it */
     char release[72];  /* uname -r, and a digest of uname -v: another kernel, another image */
     uint64_t size;     /* of the whole image in bytes */
+    uint64_t nonce;    /* another one for every image */
     uint32_t flags;    /* enum image_flag */
     uint32_t caller_uid, caller_gid;
     uint32_t host_uid, host_gid;     /* who the command is to the host */
@@ -149,6 +154,8 @@ struct image {
     struct image_limits limits;
     struct image_span parts[PART_COUNT];
 };
+
+extern const char image_magic[8];
 
 /* An image that somebody else made: 0, or -EBADMSG when any offset leads astray. */
 int image_check(const void *bytes, size_t size, struct bawn_error *err);

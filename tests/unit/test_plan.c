@@ -508,11 +508,20 @@ START_TEST(landlock_alone_grants_nothing_of_what_should_be_private)
 }
 END_TEST
 
+static bool is_new_syscall(const char *name)
+{
+    for (size_t i = 0; i < syscall_new_count; i++)
+        if (strcmp(syscall_new[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 START_TEST(every_name_in_the_table_is_a_syscall)
 {
     for (size_t i = 0; i < syscall_table_count; i++)
-        ck_assert_msg(seccomp_syscall_resolve_name(syscall_table[i].name) != __NR_SCMP_ERROR, "%s",
-                      syscall_table[i].name);
+        ck_assert_msg(is_new_syscall(syscall_table[i].name) ||
+                          seccomp_syscall_resolve_name(syscall_table[i].name) != __NR_SCMP_ERROR,
+                      "%s", syscall_table[i].name);
 }
 END_TEST
 

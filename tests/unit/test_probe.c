@@ -143,7 +143,7 @@ START_TEST(refused_user_namespaces_are_reported_with_the_errno)
     ck_assert(!facts.features[FEATURE_PIDFD].available);
     ck_assert_int_eq(facts.features[FEATURE_PIDFD].errnum, ENOSYS);
     ck_assert(facts.features[FEATURE_SECCOMP].available);
-    probe_backends(&facts);
+    probe_backends(&facts, true);
     ck_assert(!facts.backends[BACKEND_NATIVE].available);
     ck_assert_str_eq(facts.backends[BACKEND_NATIVE].reason,
                      "needs user namespaces (unshare: Operation not permitted)");
@@ -185,7 +185,7 @@ START_TEST(refused_mounts_leave_the_user_namespace)
     ck_assert(facts.features[FEATURE_NET_NS].available);
     ck_assert_int_eq(facts.features[FEATURE_MOUNT_NS].errnum, EPERM);
     ck_assert_int_ne(facts.userns_block, USERNS_OPEN);
-    probe_backends(&facts);
+    probe_backends(&facts, true);
     ck_assert(!facts.backends[BACKEND_NATIVE].available);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(missing_landlock_is_abi_0)
     ck_assert_int_eq(facts.landlock_abi, 0);
     ck_assert(!facts.features[FEATURE_LANDLOCK].available);
     ck_assert_int_eq(facts.features[FEATURE_LANDLOCK].errnum, ENOSYS);
-    probe_backends(&facts);
+    probe_backends(&facts, true);
     ck_assert(!facts.backends[BACKEND_LANDLOCK].available);
 }
 END_TEST
@@ -282,7 +282,7 @@ START_TEST(nothing_is_left_behind)
 
     read_text("/proc/self/mountinfo", before, sizeof(before));
     descriptors = count_descriptors();
-    ck_assert_int_eq(probe_host(&facts, NULL), 0);
+    ck_assert_int_eq(probe_host(&facts, true, NULL), 0);
     ck_assert_int_eq(count_descriptors(), descriptors);
     read_text("/proc/self/mountinfo", after, sizeof(after));
     ck_assert_str_eq(before, after);
@@ -305,7 +305,7 @@ START_TEST(caller_gets_no_sigchld)
     struct sigaction action = {.sa_handler = count_signal};
 
     ck_assert_int_eq(sigaction(SIGCHLD, &action, NULL), 0);
-    ck_assert_int_eq(probe_host(&facts, NULL), 0);
+    ck_assert_int_eq(probe_host(&facts, true, NULL), 0);
     ck_assert_int_eq(child_signals, 0);
 }
 END_TEST

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan for a launcher: compiled, with what it was made from, in a sealed descriptor. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "plan/compile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+struct deps {
+    const struct bawn_plan *plan;
+    VEC(struct compile_dep) items;
+    struct map seen;
+    struct arena arena;
+    bool failed;
+};
+
+static void add_dep(struct deps *deps, struct image_dep dep, const char *path, const char *text)
+{
+    size_t length = strlen(path);
+    struct compile_dep item = {.dep = dep,
+                               .path = arena_strdup(&deps->arena, path),
+                               .text = text ? arena_strdup(&deps->arena, text) : NULL};
+
+    if (map_get(&deps->seen, dep.kind, path, length))
+        return;
+    if (!item.path || !vec_push(&deps->items, item) ||
+        !map_put(&deps->seen, dep.kind, item.path, length, deps))
+        deps->failed = true;
+}
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* How a path is now: absent, or the same file, directory or kind of file. */
+static void add_path(struct deps *deps, enum image_dep_kind kind, const char *path)
+{
+    struct image_dep dep = {.kind = (uint8_t)kind};
+    struct stat status;
+
+    if (lstat(path, &status) < 0) {
+        dep.kind = DEP_ABSENT;
+    } else {
+        dep.dev = status.st_dev;
+        dep.ino = status.st_ino;
+        dep.mode = status.st_mode;
+        dep.mtime_ns = nanoseconds(status.st_mtim);
+        dep.ctime_ns = nanoseconds(status.st_ctim);
+    }
+    add_dep(deps, dep, path, NULL);
+}
+
+/* Makes an absolute path that of its directory. */
+static void cut_name(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    slash[slash == path ? 1 : 0] = '\0';
+}
+
+/*
+ * A path that a rule names. Where the caller works, by itself: directories
+ * there change all the time. Elsewhere by the nearest directory that exists,
+ * which rarely changes and stands for all that is in it.
+ */
+static void add_rule_path(struct deps *deps, const char *path)
+{
+    const struct policy *policy = deps->plan->plan.policy;
+    char dir[LIMIT_PATH_BYTES];
+    struct stat status;
+
+    if (path_is_below(path, "/proc") || path_is_below(path, "/sys") || path_is_below(path, "/dev"))
+        return;
+    (void)snprintf(dir, sizeof(dir), "%s", path);
+    do
+        cut_name(dir);
+    while (strcmp(dir, "/") != 0 && lstat(dir, &status) < 0);
+    if ((path_is_below(path, policy->home) || path_is_below(path, policy->workspace)) &&
+        strcmp(dir, policy->workspace) != 0)
+        add_path(deps, DEP_PLACE, path);
+    else
+        add_path(deps, DEP_DIR, dir);
+}
+
+static bool is_shown(const struct plan *plan, const char *path)
+{
+    vec_each (&plan->mounts, step) {
+        if ((step->kind == MOUNT_BIND || step->kind == MOUNT_OVERLAY) &&
+            path_is_below(path, step->target))
+            return true;
+    }
+    return false;
+}
+
+static void add_rules(struct deps *deps)
+{
+    const struct plan *plan = &deps->plan->plan;
+
+    vec_each (&plan->policy->rules, at) {
+        const struct path_rule *rule = *at;
+
+        if (!rule->wild && (rule->kind == RULE_PATH || is_shown(plan, rule->path)))
+            add_rule_path(deps, rule->path);
+    }
+    /* What is masked only if the permission bits let the command in. */
+    vec_each (&plan->mounts, step) {
+        if ((step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_MASK_DIR) &&
+            !path_is_below(step->target, "/proc"))
+            add_path(deps, DEP_PLACE, step->target);
+    }
+}
+
+static void add_files(struct deps *deps)
+{
+    const struct bawn_policy *policy = deps->plan->source;
+
+    vec_each (&policy->policy.layers, layer) {
+        if ((*layer)->file && *(*layer)->file == '/')
+            add_path(deps, DEP_FILE, (*layer)->file);
+    }
+    vec_each (&policy->looked_for, path)
+        add_path(deps, DEP_FILE, *path);
+}
+
+static void add_variables(struct deps *deps)
+{
+    static const char *const names[] = {"HOME",           "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+                                        "XDG_DATA_HOME",  "XDG_STATE_HOME",  "XDG_RUNTIME_DIR",
+                                        "USER"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = environ_get(deps->plan->source->environ, names[i]);
+
+        add_dep(deps, (struct image_dep){.kind = value ? DEP_ENV : DEP_NO_ENV}, names[i], value);
+    }
+}
+
+/* Ordinary users: the command has the caller's rights. Root: it has those of others. */
+static bool reaches(void *context, const char *path)
+{
+    const struct bawn_plan *plan = context;
+    struct stat status;
+
+    if (plan->plan.facts->uid != 0)
+        return access(path, R_OK) == 0 || access(path, W_OK) == 0 || access(path, X_OK) == 0;
+    return plan->plan.process.keeps_host_root || lstat(path, &status) < 0 || status.st_mode & 07;
+}
+
+static bool is_steady(void *context, const char *path)
+{
+    char dir[LIMIT_PATH_BYTES];
+    struct stat status;
+
+    (void)context;
+    (void)snprintf(dir, sizeof(dir), "%s", path);
+    for (;;) {
+        if (lstat(dir, &status) < 0 || status.st_uid != 0 || S_ISLNK(status.st_mode) ||
+            (status.st_mode & 022))
+            return false;
+        if (strcmp(dir, "/") == 0)
+            return true;
+        cut_name(dir);
+    }
+}
+
+static bool is_name(const char *text)
+{
+    return text && *text && strlen(text) < 32 &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+               strlen(text);
+}
+
+static int seal_image(const struct image *image, int *ret_fd, struct bawn_error *err)
+{
+    autoclose int fd = memfd_create("bawn-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0)
+        return error_errno(err, errno, "memfd_create");
+    for (size_t done = 0; done < image->size;) {
+        ssize_t written = write(fd, (const char *)image + done, image->size - done);
+
+        if (written < 0)
+            return error_errno(err, errno, "write the compiled plan");
+        done += (size_t)written;
+    }
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+        return error_errno(err, errno, "seal the compiled plan");
+    *ret_fd = take_fd(&fd);
+    return 0;
+}
+
+int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
+                      struct bawn_error *err)
+{
+    struct deps deps = {.plan = plan};
+    const struct policy *policy = plan->plan.policy;
+    const char *user = environ_get(plan->source->environ, "USER");
+    autofree struct image *image = NULL;
+    char cwd[LIMIT_PATH_BYTES];
+    struct utsname name;
+    int r = 0;
+
+    if (uname(&name) < 0)
+        return error_errno(err, errno, "uname");
+    if (!getcwd(cwd, sizeof(cwd)) || !path_is_below(cwd, policy->workspace))
+        (void)snprintf(cwd, sizeof(cwd), "%s", policy->workspace);
+    add_files(&deps);
+    add_rules(&deps);
+    add_variables(&deps);
+    if (deps.failed) {
+        r = error_memory(err);
+    } else {
+        struct compile_input input = {.plan = &plan->plan,
+                                      .looker = &host_looker,
+                                      .reaches = reaches,
+                                      .is_steady = is_steady,
+                                      .context = (void *)(uintptr_t)plan,
+                                      .cwd = cwd,
+                                      .user = is_name(user) ? user : "user",
+                                      .release = name.release,
+                                      .best_effort = flags & BAWN_COMPILE_BEST_EFFORT,
+                                      .deps = deps.items.items,
+                                      .dep_count = deps.items.count};
+
+        r = compile_image(&input, &image, err);
+    }
+    if (r == 0 && getrandom(&image->nonce, sizeof(image->nonce), 0) < 0)
+        r = error_errno(err, errno, "getrandom");
+    if (r == 0)
+        r = seal_image(image, ret_fd, err);
+    vec_done(&deps.items);
+    map_done(&deps.seen);
+    arena_done(&deps.arena);
+    return r;
+}

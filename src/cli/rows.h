@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options that more than one verb takes. */
+#ifndef CLI_ROWS_H
+#define CLI_ROWS_H
+
+#include "cli/option.h"
+
+/* Which policy: shared by all verbs that load one. */
+extern const struct option_group load_options;
+/* Of these, --workspace alone. */
+extern const struct option_group load_place;
+/* How it runs: run and shell. */
+extern const struct option_group run_options;
+/* --help, --json, --quiet: every verb has them. */
+extern const struct option_group verb_options;
+
+#endif

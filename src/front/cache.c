@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled plans of command lines seen before.
+ *
+ * How it works: what selects a policy (options, directory, user, version) is
+ * the key; a file named by its hash holds the key and the image. The image
+ * lists what it was made from; when any of that changed, there is none.
+ * SECURITY: the directory is the user's alone, and no sandbox can write it: the
+ * policy seals it.
+ */
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/strbuf.h"
+#include "front/own.h"
+#include "kernel/sys.h"
+#include "launch/launch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+enum { CACHE_KEY_BYTES = 16384, CACHE_IMAGE_BYTES = 64 << 20 };
+
+static const char *variable(const struct front *front, const char *name, size_t length)
+{
+    for (char **at = front->environ; *at; at++) {
+        if (strncmp(*at, name, length) == 0 && (*at)[length] == '=')
+            return *at + length + 1;
+    }
+    return NULL;
+}
+
+/* BAWN_* variables are part of a policy; so are files that --claude reads. Then none is kept. */
+static bool is_cachable(const struct front *front)
+{
+    for (char **at = front->environ; *at; at++) {
+        if (strncmp(*at, "BAWN_", 5) == 0 && strncmp(*at, "BAWN_TEST_", 10) != 0)
+            return false;
+    }
+    return !options_has(&front->options, OPTION_CLAUDE);
+}
+
+/* All that selects the policy. */
+static bool make_key(const struct front *front, struct strbuf *key)
+{
+    char cwd[LIMIT_PATH_BYTES];
+
+    if (!getcwd(cwd, sizeof(cwd)))
+        return false;
+    strbuf_addf(key, "%s\n%u %u %d\n%s\n", BAWN_VERSION, (unsigned)getuid(),
+                (unsigned)getgid(), isatty(STDIN_FILENO) && isatty(STDERR_FILENO), cwd);
+    vec_each (&front->options.given, given) {
+        if (given->option->id != OPTION_DETACH && given->option->id != OPTION_STATS &&
+            given->option->id != OPTION_JSON && given->option->id != OPTION_QUIET)
+            strbuf_addf(key, "%s=%s\n", given->option->name, given->value ? given->value : "");
+    }
+    return !key->failed && key->length < CACHE_KEY_BYTES;
+}
+
+static uint64_t hash(const char *text, uint64_t seed)
+{
+    for (; *text; text++)
+        seed = (seed ^ (unsigned char)*text) * 0x100000001b3ULL;
+    return seed;
+}
+
+static bool make_dir(const struct front *front, char dir[LIMIT_PATH_BYTES])
+{
+    const char *cache = variable(front, "XDG_CACHE_HOME", 14);
+    const char *home = variable(front, "HOME", 4);
+    int length;
+
+    if (cache && *cache == '/')
+        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/bawn/plans", cache);
+    else if (home && *home == '/')
+        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/.cache/bawn/plans", home);
+    else
+        return false;
+    return length < LIMIT_PATH_BYTES - 64;
+}
+
+/* Where the plan is kept, and its key. */
+static bool locate(const struct front *front, struct strbuf *key, char path[LIMIT_PATH_BYTES])
+{
+    if (!is_cachable(front) || !make_key(front, key) || !make_dir(front, path))
+        return false;
+    (void)snprintf(path + strlen(path), 64, "/%016llx",
+                   (unsigned long long)hash(key->text, 0xcbf29ce484222325ULL));
+    return true;
+}
+
+/* Beside the plan, and another for each plan that was ever made. */
+static void skeleton_name(const struct image *image, char path[LIMIT_PATH_BYTES])
+{
+    (void)snprintf(path + strlen(path), 32, ".%016llx", (unsigned long long)image->nonce);
+}
+
+static bool same_kind(const struct stat *status, const struct image_dep *dep)
+{
+    return status->st_dev == dep->dev && status->st_ino == dep->ino &&
+           status->st_mode == dep->mode;
+}
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static bool dep_holds(const struct front *front, const struct image *image,
+                      const struct image_dep *dep)
+{
+    const char *path = image_string(image, dep->path);
+    const char *value;
+    struct stat status;
+
+    if (dep->kind == DEP_ENV || dep->kind == DEP_NO_ENV) {
+        value = variable(front, path, strlen(path));
+        return dep->kind == DEP_NO_ENV ? !value
+                                       : value && strcmp(value, image_string(image, dep->text)) == 0;
+    }
+    if (lstat(path, &status) < 0)
+        return dep->kind == DEP_ABSENT && (errno == ENOENT || errno == ENOTDIR);
+    switch (dep->kind) {
+    case DEP_PLACE:
+        return same_kind(&status, dep);
+    case DEP_DIR:
+        return same_kind(&status, dep) && nanoseconds(status.st_mtim) == dep->mtime_ns;
+    case DEP_FILE:
+        return same_kind(&status, dep) && nanoseconds(status.st_mtim) == dep->mtime_ns &&
+               nanoseconds(status.st_ctim) == dep->ctime_ns;
+    default:
+        return false;
+    }
+}
+
+static bool still_holds(const struct front *front, const struct image *image)
+{
+    struct utsname name;
+
+    if (!(image->flags & IMAGE_PROVEN) || uname(&name) < 0 ||
+        strcmp(name.release, image->release) != 0)
+        return false;
+    image_each (image, PART_DEPS, struct image_dep, dep) {
+        if (!dep_holds(front, image, dep))
+            return false;
+    }
+    return true;
+}
+
+/* A file of ours is the key, padded to 8 bytes with NULs, and the image. */
+static size_t image_offset(const struct strbuf *key)
+{
+    return (key->length + 8) & ~(size_t)7;
+}
+
+static const struct image *check_file(const struct front *front, const struct strbuf *key, int fd)
+{
+    struct stat status;
+    size_t offset = image_offset(key);
+    const char *bytes;
+    const struct image *image;
+
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != getuid() ||
+        (status.st_mode & 077) || status.st_size <= (off_t)offset ||
+        status.st_size > CACHE_IMAGE_BYTES)
+        return NULL;
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return NULL;
+    image = (const struct image *)(const void *)(bytes + offset);
+    if (memcmp(bytes, key->text, key->length + 1) != 0 ||
+        image_check(image, (size_t)status.st_size - offset, NULL) < 0 ||
+        !still_holds(front, image)) {
+        (void)munmap((void *)(uintptr_t)bytes, (size_t)status.st_size);
+        return NULL;
+    }
+    return image;
+}
+
+const struct image *cache_find(const struct front *front, char *skeleton)
+{
+    autostrbuf struct strbuf key = {0};
+    autoclose int fd = -EBADF;
+    char path[LIMIT_PATH_BYTES];
+
+    const struct image *image;
+
+    *skeleton = '\0';
+    if (!locate(front, &key, path))
+        return NULL;
+    fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    image = fd < 0 ? NULL : check_file(front, &key, fd);
+    if (image) {
+        (void)snprintf(skeleton, LIMIT_PATH_BYTES, "%s", path);
+        skeleton_name(image, skeleton);
+    }
+    return image;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+    (void)status;
+    (void)type;
+    (void)at;
+    (void)remove(path);
+    return 0;
+}
+
+/* A plan, and the skeletons of all that were made under its name. One that is in use by a sandbox
+ * stays in its mounts. */
+static void drop(const char *path)
+{
+    char dir[LIMIT_PATH_BYTES];
+    char below[2 * LIMIT_PATH_BYTES];
+    const char *name = strrchr(path, '/') + 1;
+    const struct dirent *entry;
+    DIR *entries;
+
+    (void)unlink(path);
+    (void)snprintf(dir, sizeof(dir), "%.*s", (int)(name - path), path);
+    entries = opendir(dir);
+    while (entries && (entry = readdir(entries))) {
+        if (strncmp(entry->d_name, name, strlen(name)) != 0)
+            continue;
+        (void)snprintf(below, sizeof(below), "%s%s", dir, entry->d_name);
+        (void)nftw(below, remove_entry, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    }
+    if (entries)
+        (void)closedir(entries);
+}
+
+void cache_forget(const struct front *front)
+{
+    autostrbuf struct strbuf key = {0};
+    char path[LIMIT_PATH_BYTES];
+
+    if (locate(front, &key, path))
+        drop(path);
+}
+
+/* Whole, or not there under its name. */
+static bool make_skeleton(const struct image *image, const char *path)
+{
+    char unfinished[LIMIT_PATH_BYTES + 8];
+    autoclose int fd = -EBADF;
+
+    (void)snprintf(unfinished, sizeof(unfinished), "%s.new", path);
+    if (mkdir(unfinished, 0755) < 0)
+        return false;
+    fd = openat(AT_FDCWD, unfinished, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return fd >= 0 && root_skeleton(image, fd, NULL) == 0 && rename(unfinished, path) == 0;
+}
+
+void cache_store(const struct front *front, const struct image *image)
+{
+    autostrbuf struct strbuf key = {0};
+    autofree char *bytes = NULL;
+    char path[LIMIT_PATH_BYTES];
+    char dir[LIMIT_PATH_BYTES];
+    size_t offset;
+    struct image *kept;
+
+    if (!locate(front, &key, path) || !make_dir(front, dir) || file_make_dirs(dir, NULL) < 0)
+        return;
+    offset = image_offset(&key);
+    bytes = calloc(1, offset + image->size);
+    if (!bytes)
+        return;
+    drop(path);
+    memcpy(bytes, key.text, key.length);
+    kept = (struct image *)(void *)(bytes + offset);
+    memcpy(kept, image, image->size);
+    kept->flags |= IMAGE_PROVEN;
+    (void)snprintf(dir, sizeof(dir), "%s", path);
+    skeleton_name(image, dir);
+    if (make_skeleton(image, dir))
+        (void)file_write(path, bytes, offset + image->size, NULL);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn run and shell, with a compiled plan at hand or not. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "front/own.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
+{
+    const int wanted = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct stat status;
+    const void *bytes;
+    int result;
+
+    /* SECURITY: it cannot change behind our back after it was checked. */
+    if (seals < 0 || (seals & wanted) != wanted || fstat(fd, &status) < 0)
+        return error_set(err, EBADF, "run.plan", "the compiled plan is not in a sealed memory file");
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return error_errno(err, errno, "map the compiled plan");
+    result = image_check(bytes, (size_t)status.st_size, err);
+    if (result == 0)
+        *ret_image = bytes;
+    return result;
+}
+
+static char *user_shell(char *const *environ)
+{
+    static char fallback[] = "/bin/sh";
+
+    for (; *environ; environ++) {
+        if (strncmp(*environ, "SHELL=/", 7) == 0)
+            return *environ + 6;
+    }
+    return fallback;
+}
+
+int front_run(struct front *front, bool is_shell, struct bawn_error *err)
+{
+    char *shell[] = {user_shell(front->environ), NULL};
+    struct session_request request = {
+        .environ = front->environ,
+        .wants_stats = options_has(&front->options, OPTION_STATS),
+        .is_detached = options_has(&front->options, OPTION_DETACH),
+        .is_quiet = front->quiet,
+        .is_json = front->json,
+    };
+    char skeleton[LIMIT_PATH_BYTES];
+    bool is_new = front->plan_fd >= 0;
+    int status;
+
+    if (is_new) {
+        status = plan_map(front->plan_fd, &request.image, err);
+        (void)close(front->plan_fd);
+        if (status < 0)
+            return status;
+    } else {
+        request.image = cache_find(front, skeleton);
+        request.skeleton = *skeleton ? skeleton : NULL;
+        if (!request.image)
+            return cold_exec(front, err);
+    }
+    if (is_new) {
+        status = session_prove(request.image, err);
+        if (status < 0)
+            return status;
+        cache_store(front, request.image);
+    }
+    if (!is_shell && front->options.words.count > 0 && !vec_push(&front->options.words, NULL))
+        return error_memory(err);
+    request.argv = is_shell || front->options.words.count == 0
+                       ? shell
+                       : (char *const *)(uintptr_t)front->options.words.items;
+    status = session_run(&request, err);
+    /* The host is not as it was when the plan was made: once more, from the policy. */
+    if (status < 0 && !is_new && request.is_stale) {
+        cache_forget(front);
+        return cold_exec(front, err);
+    }
+    return status;
+}

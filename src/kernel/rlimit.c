@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/rlimit.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As the kernel has it: the C libraries disagree about the type of a resource. */
+struct kernel_rlimit {
+    uint64_t soft, hard;
+};
+
+static int lower(int resource, const char *word, uint64_t value, struct bawn_error *err)
+{
+    struct kernel_rlimit limit;
+
+    if (syscall(SYS_prlimit64, 0, resource, NULL, &limit) < 0)
+        return error_errno(err, errno, "read the limit of %s", word);
+    /* No limit is the largest number. A hard limit is lowered only: raising it takes a right that
+     * root may lack too. */
+    if (value < limit.hard)
+        limit.hard = value;
+    limit.soft = limit.hard;
+    if (syscall(SYS_prlimit64, 0, resource, &limit, NULL) < 0)
+        return error_errno(err, errno, "limit %s", word);
+    return 0;
+}
+
+int rlimit_apply(const struct rlimit_values *values, struct bawn_error *err)
+{
+    const struct {
+        int resource;
+        const char *word;
+        uint64_t value;
+    } rows[] = {
+        {RLIMIT_NOFILE, "open files", values->open_files},
+        {RLIMIT_FSIZE, "file size", values->file_size},
+        {RLIMIT_NPROC, "processes", values->processes},
+    };
+    int r = lower(RLIMIT_CORE, "core files", 0, err);
+
+    for (size_t i = 0; r == 0 && i < sizeof(rows) / sizeof(*rows); i++)
+        if (rows[i].value)
+            r = lower(rows[i].resource, rows[i].word, rows[i].value, err);
+    return r;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the stages of a launch share. */
+#ifndef LAUNCH_OWN_H
+#define LAUNCH_OWN_H
+
+#include "launch/launch.h"
+
+/*
+ * stage_setup - the first process in the new namespaces makes the sandbox
+ *
+ * Holds:    all capabilities in the new user namespace, none outside; the sync socket.
+ * Must:     build the root, pivot, and confine itself, in this order, and say SYNC_READY.
+ * Mustn't:  run anything of the caller's, follow a link of the host, or leave a descriptor open.
+ * Ends:     by becoming pid 1 (stage_init), or by SYNC_FAILED with the error and _exit.
+ */
+_Noreturn void stage_setup(const struct launch_request *request, int sock);
+
+/*
+ * stage_init - pid 1: starts commands on request, and reaps
+ *
+ * Holds:    no capability; the sync socket; the streams it was born with, until the first command.
+ * Must:     answer every SYNC_EXEC, pass on signals, report each command's end.
+ * Mustn't:  allocate, open a file of the sandbox's, or end before the launcher says so.
+ * Ends:     when the launcher is gone, or with a command that was marked EXEC_ENDS.
+ */
+_Noreturn void stage_init(int sock, const struct image *image);
+
+/*
+ * stage_command - becomes the user's program
+ *
+ * Holds:    what pid 1 holds: nothing. Shares pid 1's memory until the exec.
+ * Must:     take its streams, terminal, directory and signals, then exec.
+ * Mustn't:  allocate, write to memory of pid 1 but *failure.
+ * Ends:     by exec, or by _exit with the errno in *failure.
+ */
+struct stage_command {
+    const char *cwd;
+    char **argv, **envp;
+    int fds[3];
+    int slave_fd;   /* of its own terminal, or -EBADF */
+    uint32_t flags; /* enum exec_flag */
+    const char *path; /* where programs are looked for */
+};
+_Noreturn void stage_command(const struct stage_command *command, volatile int *failure);
+
+/* The root from the image's steps: afterwards "/" is the new root and nothing else is mounted.
+ * trees are those that the launcher opened: the skeleton, if there is one, then the id-mapped
+ * ones in the order of the steps; NULL when it opened none. */
+int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err);
+
+/* Opens a tree of the host as a mount of its own; tells apart by name, not by what a link says.
+ * userns_fd: -EBADF, or whose ids its files get. */
+int root_clone_tree(const struct image *image, const struct image_mount *step, int userns_fd,
+                    struct bawn_error *err);
+
+/* A clone of the skeleton that is mounted nowhere yet. */
+int root_clone_skeleton(const char *path, struct bawn_error *err);
+
+/* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
+bool image_maps_from_outside(const struct image *image);
+
+/* Capabilities, bounding set, securebits, no_new_privs, Landlock, the filter: no way back.
+ * *ret_notify_fd is the filter's listener, or -EBADF. */
+int confine(const struct image *image, int *ret_notify_fd, struct bawn_error *err);
+
+/* Tries to break out of where it runs: NULL, or what it could do. port is one that the launcher
+ * listens on. */
+const char *prove_contained(const struct image *image, uint16_t port, pid_t launcher);
+
+#endif

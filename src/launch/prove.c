@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attempts to break out, made inside by a child of pid 1: each must fail. */
+#include "kernel/sys.h"
+#include "launch/own.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+
+/* Made where nothing may be made; it would be the sandbox's own root or a read-only tree. */
+static bool can_write(const char *path)
+{
+    int fd = openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return false;
+    (void)close(fd);
+    (void)unlink(path);
+    return true;
+}
+
+static bool writes_outside(const struct image *image)
+{
+    char path[4096];
+
+    if (can_write("/.bawn-proof"))
+        return true;
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step != STEP_BIND || !(step->flags & STEP_READ_ONLY) ||
+            (step->flags & STEP_IS_FILE))
+            continue;
+        (void)snprintf(path, sizeof(path), "/%s/.bawn-proof", image_string(image, step->target));
+        if (can_write(path))
+            return true;
+    }
+    return false;
+}
+
+static bool reads_masked(const struct image *image)
+{
+    char path[4096];
+
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        int fd;
+
+        if (step->step != STEP_MASK_FILE && step->step != STEP_MASK_DIR)
+            continue;
+        (void)snprintf(path, sizeof(path), "/%s", image_string(image, step->target));
+        fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd >= 0) {
+            (void)close(fd);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool connects_out(uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons(port),
+                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool through = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return through;
+}
+
+static bool sees_outside(pid_t launcher)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)launcher);
+    /* Inside, that number may be somebody of ours: only the launcher itself would be an escape. */
+    return launcher > 16 && (kill(launcher, 0) == 0 || access(path, F_OK) == 0);
+}
+
+static bool holds_rights(void)
+{
+    if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
+        return true;
+    for (unsigned long cap = 0; cap < 41; cap++) {
+        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
+            return true;
+    }
+    return false;
+}
+
+const char *prove_contained(const struct image *image, uint16_t port, pid_t launcher)
+{
+    bool nests = image->flags & IMAGE_MAY_NEST;
+
+    if (writes_outside(image))
+        return "write outside what is granted";
+    if (reads_masked(image))
+        return "read what is hidden";
+    if ((image->flags & IMAGE_OWN_NET) && port && connects_out(port))
+        return "connect to the host";
+    if (sees_outside(launcher))
+        return "see processes outside";
+    if (!nests && mount("none", "/", "tmpfs", 0, NULL) == 0)
+        return "mount";
+    if (!nests && unshare(CLONE_NEWUSER) == 0)
+        return "make a user namespace";
+    if (!nests && holds_rights())
+        return "keep rights that were to be given up";
+    if (!(image->flags & IMAGE_MAY_TRACE) && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+        return "trace processes";
+    return NULL;
+}

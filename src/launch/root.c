@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The new root, step by step.
+ *
+ * How it works: a directory with two others in it, made at every start in a
+ * tmpfs or kept from an earlier one. "root" becomes the new root; every target
+ * is relative to it. "shelf" holds files of our own that are mounted into the
+ * root: unreadable ones for what is masked, and those with a text; the new root
+ * shows nothing of it. What is read-only is mounted first and sealed all at
+ * once; then comes the rest. Trees that the caller could change meanwhile are
+ * cloned by descriptor, sealed while nobody can reach them, and moved into place.
+ */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+#include "launch/own.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#define SHELF "../shelf/"
+
+/* SECURITY: a path of the host is opened without following any link, and used by descriptor:
+ * whoever swaps a directory for a link meanwhile gets ELOOP, not a mount. */
+enum { RESOLVE_HOST = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+struct root {
+    const struct image *image;
+    const int *trees; /* id-mapped, used up in order */
+    int fd;           /* the new root */
+};
+
+static int fail(struct bawn_error *err, const char *call, const char *what, const char *path)
+{
+    return error_errno(err, errno, "%s %s/%s", call, what, path);
+}
+
+static uint64_t attributes(const struct image_mount *step)
+{
+    uint64_t set = SYS_MOUNT_NOSUID;
+
+    if (step->step != STEP_NODE)
+        set |= SYS_MOUNT_NODEV;
+    if (step->flags & STEP_READ_ONLY)
+        set |= SYS_MOUNT_RDONLY;
+    return set;
+}
+
+/* A clone of what fd is open on, with the attributes of the step, mounted nowhere yet. */
+static int clone_at(int fd, const struct image_mount *step, int userns_fd, struct bawn_error *err)
+{
+    struct sys_mount_attr attr = {.attr_set = attributes(step), .propagation = MS_PRIVATE};
+    autoclose int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE |
+                                                   OPEN_TREE_CLOEXEC);
+
+    if (tree < 0)
+        return error_errno(err, errno, "open_tree");
+    if (userns_fd >= 0) {
+        attr.attr_set |= SYS_MOUNT_IDMAP;
+        attr.userns_fd = (uint64_t)userns_fd;
+    }
+    if (sys_mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
+        return error_errno(err, errno, userns_fd < 0 ? "mount_setattr" : "mount_setattr (id map)");
+    return take_fd(&tree);
+}
+
+int root_clone_tree(const struct image *image, const struct image_mount *step, int userns_fd,
+                    struct bawn_error *err)
+{
+    const char *source = image_string(image, step->source);
+    autoclose int fd = sys_openat2(AT_FDCWD, source, O_PATH | O_CLOEXEC, RESOLVE_HOST);
+    int tree;
+
+    if (fd < 0) {
+        (void)error_errno(err, errno, "open %s", source);
+        if (errno == ELOOP)
+            error_hint(err, "a directory on the way became a symbolic link; run it again");
+        return -errno;
+    }
+    tree = clone_at(fd, step, userns_fd, err);
+    if (tree < 0 && err) {
+        struct bawn_error why = *err;
+
+        (void)error_set(err, -tree, "launch.mount", "mount %s: %s", source, why.message);
+        if (userns_fd >= 0)
+            error_hint(err, "this file system cannot map ids: use --as-root, or run bawn as the "
+                            "owner of the files");
+    }
+    return tree;
+}
+
+/* Moves a tree to its target. Inside a tree of the host the target is opened link-free too. */
+static int attach(struct root *root, const struct image_mount *step, int tree,
+                  struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    autoclose int to = -EBADF;
+
+    if (!(step->flags & STEP_IN_TREE)) {
+        if (sys_move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+            return fail(err, "move_mount to", "", target);
+        return 0;
+    }
+    to = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
+    if (to < 0)
+        return fail(err, "open", "", target);
+    if (sys_move_mount(tree, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        return fail(err, "move_mount to", "", target);
+    return 0;
+}
+
+static int place_bind(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    autoclose int tree = -EBADF;
+
+    if (step->flags & STEP_STEADY) {
+        if (mount(image_string(root->image, step->source),
+                  image_string(root->image, step->target), NULL, MS_BIND | MS_REC, NULL) < 0)
+            return fail(err, "mount on", "", image_string(root->image, step->target));
+        return 0;
+    }
+    if (step->flags & STEP_IDMAP)
+        return attach(root, step, *root->trees++, err);
+    tree = root_clone_tree(root->image, step, -EBADF, err);
+    if (tree == -ENOENT && (step->flags & STEP_OPTIONAL))
+        return 0;
+    return tree < 0 ? tree : attach(root, step, tree, err);
+}
+
+/* What is there already, read-only or only pinned: cloned from where it is and put on itself. */
+static int place_in_place(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    autoclose int at = -EBADF;
+    autoclose int tree = -EBADF;
+
+    at = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
+    if (at < 0)
+        return fail(err, "open", "", target);
+    tree = clone_at(at, step, -EBADF, err);
+    if (tree < 0)
+        return tree;
+    if (sys_move_mount(tree, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        return fail(err, "move_mount to", "", target);
+    return 0;
+}
+
+/* A file or directory of the shelf; being a clone of a sealed mount, it is sealed too. */
+static int place_shelf(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    autoclose int tree = -EBADF;
+    char source[64];
+    int result = 0;
+
+    (void)snprintf(source, sizeof(source), SHELF "%s", image_string(root->image, step->source));
+    if (step->flags & STEP_IN_TREE) {
+        tree = sys_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        result = tree < 0 ? error_errno(err, errno, "open_tree %s", source)
+                          : attach(root, step, tree, err);
+    } else if (mount(source, target, NULL, MS_BIND, NULL) < 0) {
+        result = fail(err, "mount on", "", target);
+    }
+    return result == -ENOENT && (step->flags & STEP_OPTIONAL) ? 0 : result;
+}
+
+static int write_text(int dir_fd, const char *path, const char *text, struct bawn_error *err)
+{
+    size_t length = strlen(text);
+    autoclose int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+        return error_errno(err, errno ? errno : EIO, "write %s", path);
+    return 0;
+}
+
+/* An entry in a directory of our own. */
+static int make_at(const struct image *image, int dir_fd, const struct image_mount *step,
+                   struct bawn_error *err)
+{
+    const char *source = image_string(image, step->source);
+    const char *target = image_string(image, step->target);
+    int result;
+
+    switch (step->step) {
+    case STEP_DIR:
+        result = mkdirat(dir_fd, target, step->mode);
+        break;
+    case STEP_FILE:
+        result = mknodat(dir_fd, target, S_IFREG | (step->flags & STEP_ON_SHELF ? 0 : 0444), 0);
+        break;
+    case STEP_TEXT:
+        return write_text(dir_fd, target, source, err);
+    default:
+        result = symlinkat(source, dir_fd, target);
+    }
+    return result < 0 ? fail(err, "make", "", target) : 0;
+}
+
+static int place_entry(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    return make_at(root->image, AT_FDCWD, step, err);
+}
+
+int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
+{
+    autoclose int root_fd = -EBADF;
+    autoclose int shelf_fd = -EBADF;
+    int result = 0;
+
+    if (mkdirat(dir_fd, "root", 0755) < 0 || mkdirat(dir_fd, "shelf", 0755) < 0)
+        return error_errno(err, errno, "make the new root");
+    root_fd = openat(dir_fd, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    shelf_fd = openat(dir_fd, "shelf", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root_fd < 0 || shelf_fd < 0)
+        return error_errno(err, errno, "open the new root");
+    image_each (image, PART_SKELETON, struct image_mount, step) {
+        if (result == 0)
+            result = make_at(image, step->flags & STEP_ON_SHELF ? shelf_fd : root_fd, step, err);
+    }
+    return result;
+}
+
+static int place_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    unsigned long flags = MS_NOSUID | MS_NODEV | (step->flags & STEP_READ_ONLY ? MS_RDONLY : 0);
+    char options[64];
+    autoclose int to = -EBADF;
+
+    (void)snprintf(options, sizeof(options), "mode=%o,size=%llu", (unsigned)step->mode,
+                   (unsigned long long)step->size_bytes);
+    if (step->flags & STEP_IN_TREE) {
+        /* There is a descriptor for it only with fsmount; through /proc it would not be ours. */
+        to = sys_openat2(AT_FDCWD, target, O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         RESOLVE_HOST | RESOLVE_BENEATH);
+        if (to < 0 || fchdir(to) < 0)
+            return fail(err, "open", "", target);
+        target = ".";
+    }
+    if (mount("tmpfs", target, "tmpfs", flags, options) < 0)
+        return fail(err, "mount tmpfs on", "", target);
+    return 0;
+}
+
+static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    int result = 0;
+
+    switch (step->step) {
+    case STEP_PROC:
+        result = mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+        break;
+    case STEP_DEVPTS:
+        result = mount("devpts", target, "devpts", MS_NOSUID | MS_NOEXEC,
+                       "newinstance,ptmxmode=0666,mode=0620");
+        break;
+    case STEP_CGROUP:
+        result = mount("cgroup2", target, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+        break;
+    default:
+        errno = EINVAL;
+        result = -1;
+    }
+    return result < 0 ? fail(err, "mount on", "", target) : 0;
+}
+
+static int place_node(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *source = image_string(root->image, step->source);
+    const char *target = image_string(root->image, step->target);
+
+    if (mount(source, target, NULL, MS_BIND, NULL) < 0)
+        return step->flags & STEP_OPTIONAL && errno == ENOENT ? 0
+                                                              : fail(err, "mount on", "", target);
+    return 0;
+}
+
+/* All that is mounted so far, with the directory that the shelf is in. */
+static int seal_all(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    struct sys_mount_attr attr = {.attr_set =
+                                      SYS_MOUNT_RDONLY | SYS_MOUNT_NOSUID | SYS_MOUNT_NODEV};
+
+    (void)root;
+    (void)step;
+    if (sys_mount_setattr(AT_FDCWD, "..", AT_RECURSIVE, &attr) < 0)
+        return error_errno(err, errno, "seal the new root");
+    return 0;
+}
+
+static int (*const place[STEP_COUNT])(struct root *root, const struct image_mount *step,
+                                      struct bawn_error *err) = {
+    [STEP_DIR] = place_entry,     [STEP_FILE] = place_entry,      [STEP_SYMLINK] = place_entry,
+    [STEP_TEXT] = place_entry,    [STEP_BIND] = place_bind,       [STEP_TMPFS] = place_tmpfs,
+    [STEP_PROC] = place_kernel,   [STEP_DEVPTS] = place_kernel,   [STEP_CGROUP] = place_kernel,
+    [STEP_NODE] = place_node,     [STEP_MASK_DIR] = place_shelf,  [STEP_MASK_FILE] = place_shelf,
+    [STEP_SHELF] = place_shelf,   [STEP_SEAL] = place_in_place,   [STEP_PIN] = place_in_place,
+    [STEP_SEAL_ALL] = seal_all,
+};
+
+static int place_all(struct root *root, const struct image_mount *first, struct bawn_error *err)
+{
+    const struct image_mount *steps = image_part(root->image, PART_MOUNTS);
+    const struct image_mount *last = steps + image_count(root->image, PART_MOUNTS);
+
+    for (const struct image_mount *step = first; step < last; step++) {
+        int result = place[step->step] ? place[step->step](root, step, err)
+                                       : error_set(err, ENOTSUP, "launch.step",
+                                                   "%s: this cannot be mounted yet",
+                                                   image_string(root->image, step->target));
+
+        if (result == 0 && step->step == STEP_TMPFS && (step->flags & STEP_IN_TREE) &&
+            fchdir(root->fd) < 0)
+            result = error_errno(err, errno, "fchdir");
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+int root_clone_skeleton(const char *path, struct bawn_error *err)
+{
+    autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_HOST);
+    int tree = fd < 0 ? -1
+                      : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+    return tree < 0 ? error_errno(err, errno, "open the skeleton of the root") : tree;
+}
+
+/* What an earlier start left for us, as the directory that the root is made in. */
+static int mount_skeleton(int tree, struct bawn_error *err)
+{
+    if (tree < 0)
+        return tree;
+    return sys_move_mount(tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH) < 0
+               ? error_errno(err, errno, "mount the skeleton of the root")
+               : 0;
+}
+
+/*
+ * The directory that the root is made in. On /proc, because every host has it
+ * and no step reads anything below it: a directory that holds a granted tree
+ * would hide that tree.
+ */
+static int open_base(struct root *root, const struct launch_request *request,
+                     struct bawn_error *err)
+{
+    autoclose int tree = -EBADF;
+    autoclose int fd = -EBADF;
+
+    if (request->skeleton && root->trees)
+        return mount_skeleton(*root->trees++, err);
+    if (request->skeleton) {
+        tree = root_clone_skeleton(request->skeleton, err);
+        return mount_skeleton(tree, err);
+    }
+    if (mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=4m") < 0)
+        return error_errno(err, errno, "mount the new root");
+    fd = openat(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? error_errno(err, errno, "open the new root")
+                  : root_skeleton(root->image, fd, err);
+}
+
+/* The mount that becomes the root: a directory of our own, or a whole tree of the host. */
+static int begin(struct root *root, const struct image_mount **first, struct bawn_error *err)
+{
+    autoclose int tree = -EBADF;
+
+    if (chdir("/proc") < 0)
+        return error_errno(err, errno, "enter the new root");
+    if (image_count(root->image, PART_MOUNTS) && (*first)->step == STEP_BIND &&
+        !*image_string(root->image, (*first)->target)) {
+        tree = root_clone_tree(root->image, (*first)++, -EBADF, err);
+        if (tree < 0)
+            return tree;
+        if (sys_move_mount(tree, "", AT_FDCWD, "root", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+            return error_errno(err, errno, "move_mount to the new root");
+    } else if (mount("root", "root", NULL, MS_BIND, NULL) < 0) {
+        return error_errno(err, errno, "mount the new root");
+    }
+    root->fd = openat(AT_FDCWD, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root->fd < 0 || fchdir(root->fd) < 0)
+        return error_errno(err, errno, "enter the new root");
+    return 0;
+}
+
+int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err)
+{
+    struct root root = {.image = request->image, .trees = trees};
+    const struct image_mount *first = image_part(request->image, PART_MOUNTS);
+    int result;
+
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return error_errno(err, errno, "make mounts private");
+    result = open_base(&root, request, err);
+    if (result == 0)
+        result = begin(&root, &first, err);
+    if (result == 0)
+        result = place_all(&root, first, err);
+    if (result < 0)
+        return result;
+    /* The old root ends up on top of the new one, and is taken off by the same name. */
+    if (sys_pivot_root(".", ".") < 0)
+        return error_errno(err, errno, "pivot_root");
+    if (umount2(".", MNT_DETACH) < 0)
+        return error_errno(err, errno, "detach the old root");
+    return chdir("/") < 0 ? error_errno(err, errno, "chdir /") : 0;
+}

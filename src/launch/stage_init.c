@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pid 1 of the sandbox. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+#include "launch/own.h"
+#include "launch/pty.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+enum { JOBS_MAX = 256, ARGS_MAX = 16384 };
+
+struct job {
+    pid_t pid; /* 0: free */
+    uint32_t number;
+    uint32_t flags;
+};
+
+/* All that pid 1 knows; static, for it must not allocate. */
+struct init {
+    int sock;
+    const struct image *image;
+    struct job jobs[JOBS_MAX];
+    char bytes[SYNC_BYTES_MAX];
+    char *strings[ARGS_MAX];
+};
+
+static void say(const struct init *init, enum sync_point point, uint32_t job, int value, int fd)
+{
+    struct sync_message message = {.point = point, .job = job, .value = value};
+
+    /* The launcher is gone: so is all of this. */
+    if (sync_send(init->sock, &message, NULL, 0, &fd, fd >= 0 ? 1 : 0, NULL) < 0)
+        _exit(0);
+}
+
+/* The strings behind a message: a directory, arguments, variables. */
+static bool split_strings(struct init *init, const struct sync_message *message, size_t size,
+                          struct stage_command *command)
+{
+    size_t wanted = (size_t)message->args + message->envs + 3;
+    char *at = init->bytes;
+    char *end = init->bytes + size;
+    size_t count = 0;
+
+    if (message->args == 0 || message->args > ARGS_MAX || message->envs > ARGS_MAX ||
+        wanted > ARGS_MAX || size == 0 || end[-1] != '\0')
+        return false;
+    command->cwd = at;
+    at += strlen(at) + 1;
+    command->argv = init->strings;
+    command->envp = init->strings + message->args + 1;
+    for (; at < end && count < message->args; at += strlen(at) + 1)
+        command->argv[count++] = at;
+    if (count != message->args)
+        return false;
+    command->argv[count] = NULL;
+    for (count = 0; at < end && count < message->envs; at += strlen(at) + 1)
+        command->envp[count++] = at;
+    command->envp[count] = NULL;
+    return count == message->envs && at == end;
+}
+
+static const char *find_path(char *const *envp)
+{
+    for (; *envp; envp++) {
+        if (strncmp(*envp, "PATH=", 5) == 0)
+            return *envp + 5;
+    }
+    return "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+}
+
+/* A child that shares our memory until its exec, so that only a page table entry is copied. */
+static pid_t spawn(const struct stage_command *command, volatile int *failure)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        stage_command(command, failure);
+    return pid;
+}
+
+static struct job *free_job(struct init *init)
+{
+    for (size_t i = 0; i < JOBS_MAX; i++) {
+        if (init->jobs[i].pid == 0)
+            return &init->jobs[i];
+    }
+    return NULL;
+}
+
+static int start_job(struct init *init, const struct sync_message *message, size_t size,
+                     const int fds[SYNC_FDS], int *ret_master)
+{
+    struct stage_command command = {.flags = message->flags, .slave_fd = -EBADF};
+    struct job *job = free_job(init);
+    volatile int failure = 0;
+    int result = 0;
+    pid_t pid;
+
+    if (!job)
+        return -EAGAIN;
+    if (!split_strings(init, message, size, &command))
+        return -EINVAL;
+    command.path = find_path(command.envp);
+    memcpy(command.fds, fds, sizeof(command.fds));
+    if (message->flags & EXEC_TTY)
+        result = pty_open(ret_master, &command.slave_fd);
+    if (result == 0 && command.slave_fd >= 0)
+        result = pty_set(command.slave_fd, &message->state, &message->size);
+    if (result < 0)
+        return result;
+    pid = spawn(&command, &failure);
+    if (command.slave_fd >= 0)
+        (void)close(command.slave_fd);
+    if (pid < 0)
+        return -errno;
+    if (failure) {
+        (void)waitpid(pid, NULL, __WALL);
+        return -failure;
+    }
+    *job = (struct job){.pid = pid, .number = message->job, .flags = message->flags};
+    return 0;
+}
+
+static void handle_exec(struct init *init, const struct sync_message *message, size_t size,
+                        const int fds[SYNC_FDS])
+{
+    autoclose int master = -EBADF;
+    int result = start_job(init, message, size, fds, &master);
+
+    /* The caller's streams are the command's alone: who reads them must see their end. */
+    if (message->flags & EXEC_OWN)
+        (void)sys_close_range(0, 2, 0);
+    if (result < 0)
+        say(init, SYNC_NOEXEC, message->job, -result, -EBADF);
+    else
+        say(init, SYNC_STARTED, message->job, 0, master);
+}
+
+static void handle_signal(const struct init *init, const struct sync_message *message)
+{
+    for (size_t i = 0; i < JOBS_MAX; i++) {
+        if (init->jobs[i].pid > 0 && init->jobs[i].number == message->job)
+            (void)kill(-init->jobs[i].pid, message->value);
+    }
+}
+
+static void handle_prove(struct init *init, const struct sync_message *question)
+{
+    struct sync_message answer = {.point = SYNC_PROVED};
+    const char *through;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        through = prove_contained(init->image, (uint16_t)question->value, (pid_t)question->job);
+        answer.value = through ? 1 : 0;
+        (void)sync_send(init->sock, &answer, through, through ? strlen(through) : 0, NULL, 0, NULL);
+        _exit(0);
+    }
+    if (pid < 0)
+        say(init, SYNC_PROVED, 0, -errno, -EBADF);
+}
+
+static void handle_message(struct init *init)
+{
+    struct sync_message message;
+    int fds[SYNC_FDS];
+    size_t size = sizeof(init->bytes);
+
+    if (sync_receive(init->sock, &message, init->bytes, &size, fds, NULL) < 0)
+        _exit(0);
+    switch (message.point) {
+    case SYNC_EXEC:
+        handle_exec(init, &message, size, fds);
+        break;
+    case SYNC_SIGNAL:
+        handle_signal(init, &message);
+        break;
+    case SYNC_PROVE:
+        handle_prove(init, &message);
+        break;
+    default:
+        _exit(1);
+    }
+    for (int i = 0; i < SYNC_FDS; i++) {
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    }
+}
+
+static void reap(struct init *init)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+        for (size_t i = 0; i < JOBS_MAX; i++) {
+            struct job *job = &init->jobs[i];
+
+            if (job->pid != pid)
+                continue;
+            say(init, SYNC_EXITED, job->number, status, -EBADF);
+            /* The kernel ends what is left inside with us. */
+            if (job->flags & EXEC_ENDS)
+                _exit(0);
+            job->pid = 0;
+        }
+    }
+}
+
+_Noreturn void stage_init(int sock, const struct image *image)
+{
+    static struct init init;
+    struct pollfd ready[2] = {{.fd = sock, .events = POLLIN}, {.events = POLLIN}};
+    sigset_t children;
+
+    init.sock = sock;
+    init.image = image;
+    sigfillset(&children);
+    (void)sigprocmask(SIG_BLOCK, &children, NULL);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    ready[1].fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (ready[1].fd < 0)
+        _exit(125);
+    for (;;) {
+        struct signalfd_siginfo info;
+
+        if (poll(ready, 2, -1) < 0)
+            continue;
+        if (ready[1].revents && read(ready[1].fd, &info, sizeof(info)) > 0)
+            reap(&init);
+        if (ready[0].revents)
+            handle_message(&init);
+    }
+}

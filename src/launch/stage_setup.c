@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the first instruction in the new namespaces to a confined pid 1. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/facts.h"
+#include "kernel/rlimit.h"
+#include "kernel/sys.h"
+#include "launch/own.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+static int write_file(const char *path, const char *text, struct bawn_error *err)
+{
+    size_t length = strlen(text);
+    autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+        return error_errno(err, errno, "write %s", path);
+    return 0;
+}
+
+/* One id each: what the kernel lets anybody write for himself. */
+static int map_own_ids(const struct image *image, struct bawn_error *err)
+{
+    char map[64];
+    int result = write_file("/proc/self/setgroups", "deny", err);
+
+    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_uid, image->host_uid);
+    if (result == 0)
+        result = write_file("/proc/self/uid_map", map, err);
+    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_gid, image->host_gid);
+    if (result == 0)
+        result = write_file("/proc/self/gid_map", map, err);
+    return result;
+}
+
+/* The launcher, being root, wrote the maps: now be the one that they name. */
+static int become(const struct image *image, struct bawn_error *err)
+{
+    if (setgroups(0, NULL) < 0)
+        return error_errno(err, errno, "setgroups");
+    if (setresgid(image->inside_gid, image->inside_gid, image->inside_gid) < 0)
+        return error_errno(err, errno, "setresgid");
+    if (setresuid(image->inside_uid, image->inside_uid, image->inside_uid) < 0)
+        return error_errno(err, errno, "setresuid");
+    return 0;
+}
+
+static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
+                     struct bawn_error *err)
+{
+    struct sync_message message;
+    int result;
+
+    if (!image_maps_from_outside(image))
+        return map_own_ids(image, err);
+    result = sync_receive(sock, &message, NULL, NULL, trees, err);
+    if (result == 0 && message.point != SYNC_MAPPED)
+        result = error_set(err, EPROTO, "launch.protocol", "awaited 'mapped', got '%s'",
+                           sync_word(message.point));
+    return result < 0 ? result : become(image, err);
+}
+
+static int loopback_up(struct bawn_error *err)
+{
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+    autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
+        return error_errno(err, errno, "bring the loopback up");
+    return 0;
+}
+
+static int limit_own(const struct image *image, struct bawn_error *err)
+{
+    const struct image_limits *limits = &image->limits;
+    struct rlimit_values values = {.open_files = limits->open_files,
+                               .file_size = limits->file_size,
+                               .processes = limits->cgroup == CGROUP_NONE ? limits->pids : 0};
+
+    return rlimit_apply(&values, err);
+}
+
+/*
+ * SECURITY: the parent's end ends us, whenever it comes. Set after the last
+ * change of ids, which clears it; and the parent may be gone before: then the
+ * socket's other end is closed.
+ */
+static int die_with_parent(int sock, struct bawn_error *err)
+{
+    char byte;
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        return error_errno(err, errno, "set the parent death signal");
+    if (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        return error_set(err, EPIPE, "launch.gone", "the launcher is gone");
+    return 0;
+}
+
+static int prepare(const struct launch_request *request, int sock, struct bawn_error *err)
+{
+    const struct image *image = request->image;
+    int trees[SYNC_FDS];
+    int result = request->join ? request->join(request->join_context, err) : 0;
+
+    (void)umask(0);
+    if (result == 0 && unshare(CLONE_NEWCGROUP) < 0)
+        result = error_errno(err, errno, "unshare the cgroup namespace");
+    if (result == 0)
+        result = enter_ids(image, sock, trees, err);
+    if (result == 0)
+        result = die_with_parent(sock, err);
+    if (result == 0 && (image->flags & IMAGE_OWN_NET))
+        result = loopback_up(err);
+    if (result == 0 && setsid() < 0)
+        result = error_errno(err, errno, "setsid");
+    if (result == 0 && sethostname("bawn", 4) < 0)
+        result = error_errno(err, errno, "set the host name");
+    if (result == 0)
+        result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
+    (void)umask(022);
+    return result == 0 ? limit_own(image, err) : result;
+}
+
+static void report_failure(int sock, const struct bawn_error *error)
+{
+    struct sync_message message = {.point = SYNC_FAILED, .value = error->errnum};
+
+    (void)sync_send(sock, &message, error, sizeof(*error), NULL, 0, NULL);
+}
+
+static int be_ready(const struct image *image, int sock, struct bawn_error *err)
+{
+    struct sync_message message = {.point = SYNC_READY};
+    int fds[2] = {-EBADF, -EBADF};
+    size_t count = 1;
+    int result;
+
+    fds[0] = openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fds[0] < 0)
+        return error_errno(err, errno, "open the new root");
+    result = confine(image, &fds[1], err);
+    if (result < 0)
+        return result;
+    if (fds[1] >= 0)
+        count = 2;
+    return sync_send(sock, &message, NULL, 0, fds, count, err);
+}
+
+_Noreturn void stage_setup(const struct launch_request *request, int sock)
+{
+    struct bawn_error err = {0};
+    int result = prepare(request, sock, &err);
+
+    if (result == 0)
+        result = be_ready(request->image, sock, &err);
+    if (result < 0) {
+        report_failure(sock, &err);
+        _exit(125);
+    }
+    stage_init(sock, request->image);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of an image, put together. */
+#include "plan/compile.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/compiler.h"
+#include "plan/filter.h"
+#include "policy/build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+uint32_t compiler_string(struct compiler *compiler, const char *text)
+{
+    struct strbuf *strings = &compiler->parts[PART_STRINGS];
+    size_t at = strings->length;
+
+    if (!*text)
+        return 0;
+    strbuf_add_bytes(strings, text, strlen(text) + 1);
+    return (uint32_t)at;
+}
+
+void compiler_add(struct compiler *compiler, enum image_part part, const void *entry, size_t size)
+{
+    strbuf_add_bytes(&compiler->parts[part], entry, size);
+    compiler->head.parts[part].count++;
+}
+
+static void set_ids(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+    struct image *head = &compiler->head;
+    bool changes = plan->facts->uid == 0 && !plan->process.keeps_host_root;
+
+    head->caller_uid = plan->facts->uid;
+    head->caller_gid = plan->facts->gid;
+    head->host_uid = changes ? SANDBOX_ID : plan->facts->uid;
+    head->host_gid = changes ? SANDBOX_ID : plan->facts->gid;
+    head->inside_uid = plan->process.shows_root || plan->facts->uid == 0 ? 0 : plan->facts->uid;
+    head->inside_gid = head->inside_uid == 0 ? 0 : plan->facts->gid;
+}
+
+static void set_flags(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+    struct image *head = &compiler->head;
+
+    head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
+                  (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
+                  (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
+                  (plan->process.shows_root ? IMAGE_SHOWS_ROOT : 0U) |
+                  (plan->process.keeps_host_root ? IMAGE_KEEPS_ROOT : 0U);
+    vec_each (&plan->syscalls, rule) {
+        if ((*rule)->action == SYSCALL_NOTIFY)
+            head->flags |= IMAGE_NOTIFIES;
+    }
+    head->workspace = compiler_string(compiler, plan->policy->workspace);
+    head->home = compiler_string(compiler, plan->policy->home);
+    head->cwd = compiler_string(compiler, compiler->input->cwd);
+    head->default_access = (uint32_t)policy_number(plan->policy, SETTING_READS);
+}
+
+static void add_landlock(struct compiler *compiler)
+{
+    const struct landlock_plan *landlock = &compiler->input->plan->landlock;
+    struct image *head = &compiler->head;
+
+    head->landlock_abi = (uint32_t)landlock->abi;
+    head->landlock_fs = landlock->handled_fs;
+    head->landlock_net = landlock->handles_tcp ? 3 : 0;
+    head->landlock_scoped =
+        (landlock->scopes_abstract_sockets ? 1U : 0U) | (landlock->scopes_signals ? 2U : 0U);
+    vec_each (&landlock->rules, rule) {
+        struct image_landlock_rule entry = {.path = compiler_string(compiler, rule->path),
+                                            .access = rule->access};
+
+        compiler_add(compiler, PART_LANDLOCK, &entry, sizeof(entry));
+    }
+}
+
+static void add_rules(struct compiler *compiler)
+{
+    vec_each (&compiler->input->plan->policy->rules, at) {
+        const struct path_rule *rule = *at;
+        struct image_rule entry = {
+            .path = compiler_string(compiler, rule->path),
+            .kind = (uint8_t)rule->kind,
+            .read = (uint8_t)rule->read,
+            .write = (uint8_t)rule->write,
+            .flags = (uint8_t)((rule->wild ? RULE_FLAG_WILD : 0) |
+                               (rule->is_repeat ? RULE_FLAG_REPEAT : 0) |
+                               (rule->read_only ? RULE_FLAG_READ_ONLY : 0)),
+            .authority = (uint8_t)rule->layer->authority,
+            .order = (uint16_t)rule->layer->order,
+        };
+
+        compiler_add(compiler, PART_RULES, &entry, sizeof(entry));
+    }
+}
+
+static void add_env(struct compiler *compiler, enum image_env_kind what, const char *name,
+                    const char *value)
+{
+    struct image_env entry = {.name = compiler_string(compiler, name),
+                              .value = compiler_string(compiler, value),
+                              .what = what};
+
+    compiler_add(compiler, PART_ENV, &entry, sizeof(entry));
+}
+
+static void add_environment(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+
+    vec_each (&plan->policy->items, item) {
+        if (item->list == LIST_ENV_PASS)
+            add_env(compiler, ENV_PASS, item->value, "");
+        else if (item->list == LIST_ENV_DENY)
+            add_env(compiler, ENV_DENY, item->value, "");
+    }
+    vec_each (&plan->env, step) {
+        if (!step->passed)
+            add_env(compiler, ENV_SET, step->name, step->value);
+    }
+}
+
+static void add_limits(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+    struct image_limits *limits = &compiler->head.limits;
+    uint64_t *const values[] = {&limits->pids,       &limits->memory_high, &limits->memory,
+                                &limits->cpu_percent, &limits->io_weight,  &limits->open_files,
+                                &limits->file_size,  &limits->tmp_size,    &limits->time_ms};
+
+    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
+        unsigned number = id - SETTING_LIMITS_PIDS;
+
+        *values[number] = plan_limit(plan, id);
+        if (plan->policy->settings[id].is_set)
+            limits->is_explicit |= 1U << number;
+    }
+    limits->time_ms *= 1000;
+    limits->cgroup = (uint8_t)plan->facts->cgroup;
+}
+
+static void add_deps(struct compiler *compiler)
+{
+    for (size_t i = 0; i < compiler->input->dep_count; i++) {
+        const struct compile_dep *given = &compiler->input->deps[i];
+        struct image_dep entry = given->dep;
+
+        entry.path = compiler_string(compiler, given->path);
+        entry.text = given->text ? compiler_string(compiler, given->text) : 0;
+        compiler_add(compiler, PART_DEPS, &entry, sizeof(entry));
+    }
+}
+
+static int add_filter(struct compiler *compiler)
+{
+    autofree struct sock_filter *program = NULL;
+    size_t count = 0;
+    int r = filter_compile(compiler->input->plan, &program, &count, compiler->err);
+
+    if (r < 0)
+        return r;
+    strbuf_add_bytes(&compiler->parts[PART_FILTER], (const char *)program,
+                     count * sizeof(*program));
+    compiler->head.parts[PART_FILTER].count = (uint32_t)count;
+    return 0;
+}
+
+/* What nobody can hold here: a reason to refuse, or with best effort a note. */
+static int add_notes(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+    const char *first = NULL;
+
+    vec_each (&plan->rules, line) {
+        uint32_t note;
+
+        if (line->by)
+            continue;
+        first = first ? first : line->what;
+        note = compiler_string(compiler, line->what);
+        compiler_add(compiler, PART_NOTES, &note, sizeof(note));
+    }
+    if (!first)
+        return 0;
+    compiler->head.flags |= IMAGE_PARTIAL;
+    if (compiler->input->best_effort)
+        return 0;
+    (void)error_set(compiler->err, ENOTSUP, "run.unenforced",
+                    "%s: cannot be enforced on this host%s", first,
+                    plan->unenforced > 1 ? ", and more" : "");
+    error_hint(compiler->err, "'bawn plan' shows who holds each rule; --best-effort goes on without");
+    return -ENOTSUP;
+}
+
+static int refuse_backend(const struct compile_input *input, struct bawn_error *err)
+{
+    int r = error_set(err, ENOTSUP, "run.no_sandbox", "no sandbox on this host: %s",
+                      input->plan->why_not_native);
+
+    error_hint(err, "'bawn doctor' says what is missing and how to get it");
+    return r;
+}
+
+static int join_parts(struct compiler *compiler, struct image **ret_image)
+{
+    struct image *head = &compiler->head;
+    size_t size = sizeof(*head);
+    char *bytes;
+
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (compiler->parts[i].failed)
+            return error_memory(compiler->err);
+        head->parts[i].at = (uint32_t)size;
+        size += (compiler->parts[i].length + 7) & ~(size_t)7;
+    }
+    head->parts[PART_STRINGS].count = (uint32_t)compiler->parts[PART_STRINGS].length;
+    if (size > UINT32_MAX)
+        return error_set(compiler->err, E2BIG, "run.too_big", "the policy is too big");
+    head->size = size;
+    bytes = calloc(1, size);
+    if (!bytes)
+        return error_memory(compiler->err);
+    memcpy(bytes, head, sizeof(*head));
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (compiler->parts[i].length)
+            memcpy(bytes + head->parts[i].at, compiler->parts[i].text, compiler->parts[i].length);
+    }
+    *ret_image = (struct image *)(void *)bytes;
+    return 0;
+}
+
+static int compile_parts(struct compiler *compiler, struct image **ret_image)
+{
+    int r;
+
+    memcpy(compiler->head.magic, image_magic, sizeof(image_magic));
+    (void)snprintf(compiler->head.version, sizeof(compiler->head.version), "%s", BAWN_VERSION);
+    (void)snprintf(compiler->head.release, sizeof(compiler->head.release), "%s",
+                   compiler->input->release);
+    strbuf_add_bytes(&compiler->parts[PART_STRINGS], "", 1);
+    set_ids(compiler);
+    set_flags(compiler);
+    r = add_notes(compiler);
+    if (r == 0)
+        r = compile_mounts(compiler);
+    if (r == -ENOMEM)
+        return error_memory(compiler->err);
+    if (r == 0)
+        r = add_filter(compiler);
+    if (r < 0)
+        return r;
+    add_landlock(compiler);
+    add_rules(compiler);
+    add_environment(compiler);
+    add_limits(compiler);
+    add_deps(compiler);
+    return join_parts(compiler, ret_image);
+}
+
+int compile_image(const struct compile_input *input, struct image **ret_image,
+                  struct bawn_error *err)
+{
+    struct compiler compiler = {.input = input, .err = err};
+    int r;
+
+    if (input->plan->backend != BACKEND_NATIVE)
+        return refuse_backend(input, err);
+    r = compile_parts(&compiler, ret_image);
+    for (int i = 0; i < PART_COUNT; i++)
+        strbuf_done(&compiler.parts[i]);
+    strbuf_done(&compiler.late);
+    vec_done(&compiler.covers);
+    map_done(&compiler.made);
+    return r;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plan into the image that a launcher carries out. */
+#ifndef PLAN_COMPILE_H
+#define PLAN_COMPILE_H
+
+#include "plan/plan.h"
+#include "wire/image.h"
+
+/* One thing that the plan was made from; see enum image_dep_kind. */
+struct compile_dep {
+    struct image_dep dep;
+    const char *path, *text;
+};
+
+struct compile_input {
+    const struct plan *plan;
+    const struct looker *looker;
+    /* Whether the permission bits let the command reach the file at all. */
+    bool (*reaches)(void *context, const char *path);
+    /* Whether only root can change what the name leads to. */
+    bool (*is_steady)(void *context, const char *path);
+    void *context;
+    const char *cwd;     /* where the command starts; below the workspace */
+    const char *user;    /* the caller's name, for the sandbox's own passwd */
+    const char *release; /* of the kernel, as image->release has it */
+    bool best_effort;    /* what cannot be enforced is noted instead of refused */
+    const struct compile_dep *deps;
+    size_t dep_count;
+};
+
+/* The image, one block to be freed with free(). Refuses a plan that cannot be carried out. */
+int compile_image(const struct compile_input *input, struct image **ret_image,
+                  struct bawn_error *err);
+
+/* The steps, in the order in which they are carried out. */
+struct compiler;
+int compile_mounts(struct compiler *compiler);
+
+#endif

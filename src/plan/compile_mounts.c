@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan's mounts as the steps of a launcher that decides nothing.
+ *
+ * How it works: the plan's steps come parents first. For each target we know
+ * what covers it: nothing (the new root's own tmpfs), a private tmpfs, the
+ * sandbox's procfs, or a tree of the host. In the first two the directories on
+ * the way are made; in a tree of the host they are there, and no link among
+ * them is followed.
+ */
+#include "base/error.h"
+#include "base/path.h"
+#include "plan/compiler.h"
+#include "policy/build.h"
+#include "policy/decide.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MODE_DIR = 0755, MODE_SHARED = 01777, MODE_PRIVATE = 0700 };
+
+static const struct cover *cover_of(const struct compiler *compiler, const char *path)
+{
+    const struct cover *best = NULL;
+
+    /* Parents come first: the last one that fits is the nearest. */
+    vec_each (&compiler->covers, cover) {
+        if (path_is_below(path, cover->path) && strcmp(path, cover->path) != 0)
+            best = cover;
+    }
+    return best;
+}
+
+static int add_cover(struct compiler *compiler, const char *path, int kind, bool writable,
+                     bool early)
+{
+    struct cover cover = {.path = path, .writable = writable, .early = early};
+
+    cover.kind = kind;
+    return vec_push(&compiler->covers, cover) ? 0 : -ENOMEM;
+}
+
+/* Whether a read-only mount can be made before the seal: what it lies in is there by then. */
+static bool is_early(const struct compiler *compiler, const char *target)
+{
+    const struct cover *cover = cover_of(compiler, target);
+
+    return !cover || cover->early;
+}
+
+static bool is_steady(const struct compiler *compiler, const char *path)
+{
+    const struct compile_input *input = compiler->input;
+
+    return input->is_steady && input->is_steady(input->context, path);
+}
+
+enum when { IN_SKELETON, EARLY, LATE };
+
+static void add_step(struct compiler *compiler, enum when when, struct image_mount step,
+                     const char *source, const char *target)
+{
+    const struct cover *cover = cover_of(compiler, target);
+
+    if (cover && cover->kind == COVER_TREE && !is_steady(compiler, target))
+        step.flags |= STEP_IN_TREE;
+    step.source = source ? compiler_string(compiler, source) : 0;
+    step.target = compiler_string(compiler, target + 1);
+    if (when == LATE) {
+        strbuf_add_bytes(&compiler->late, (const char *)&step, sizeof(step));
+        compiler->late_count++;
+    } else {
+        compiler_add(compiler, when == EARLY ? PART_MOUNTS : PART_SKELETON, &step, sizeof(step));
+    }
+}
+
+/* Entries are made in the root's own directory once, in a private tmpfs at every start. */
+static enum when when_made(const struct compiler *compiler, const char *target)
+{
+    return cover_of(compiler, target) ? LATE : IN_SKELETON;
+}
+
+static bool is_made(struct compiler *compiler, const char *path, unsigned kind)
+{
+    size_t length = strlen(path);
+
+    if (map_get(&compiler->made, kind, path, length))
+        return true;
+    (void)map_put(&compiler->made, kind, path, length, compiler);
+    return false;
+}
+
+/* The directories above a target that are ours to make. */
+static void make_parents(struct compiler *compiler, const char *target)
+{
+    const struct cover *cover = cover_of(compiler, target);
+    size_t from = cover ? strlen(cover->path) : 0;
+    char path[LIMIT_PATH_BYTES];
+
+    if (cover && (cover->kind == COVER_TREE || cover->kind == COVER_PROC))
+        return;
+    for (size_t i = from + 1; target[i]; i++) {
+        if (target[i] != '/' || i >= sizeof(path))
+            continue;
+        memcpy(path, target, i);
+        path[i] = '\0';
+        if (!is_made(compiler, path, 0))
+            add_step(compiler, when_made(compiler, path),
+                     (struct image_mount){.step = STEP_DIR, .mode = MODE_DIR}, NULL, path);
+    }
+}
+
+/* What a mount needs below it: a directory or a file, unless a tree of the host has it. */
+static void make_point(struct compiler *compiler, const char *target, bool is_file)
+{
+    const struct cover *cover = cover_of(compiler, target);
+
+    make_parents(compiler, target);
+    if ((cover && (cover->kind == COVER_TREE || cover->kind == COVER_PROC)) ||
+        is_made(compiler, target, 0))
+        return;
+    add_step(compiler, when_made(compiler, target),
+             (struct image_mount){.step = is_file ? STEP_FILE : STEP_DIR, .mode = MODE_DIR}, NULL,
+             target);
+}
+
+static bool is_file(const struct compiler *compiler, const char *path)
+{
+    char target[LIMIT_PATH_BYTES];
+    const struct looker *looker = compiler->input->looker;
+
+    return looker->look(looker->context, path, target, sizeof(target)) != LOOK_DIRECTORY;
+}
+
+/*
+ * SECURITY: a mount point cannot be renamed, but a directory above it can, and
+ * then another can be made in its place. So every directory between a writable
+ * tree's root and what is held read-only in it is a mount point too.
+ */
+static void pin_parents(struct compiler *compiler, const char *target)
+{
+    const struct cover *cover = cover_of(compiler, target);
+    char path[LIMIT_PATH_BYTES];
+
+    if (!cover || cover->kind != COVER_TREE || !cover->writable)
+        return;
+    for (size_t i = strlen(cover->path) + 1; target[i]; i++) {
+        if (target[i] != '/' || i >= sizeof(path))
+            continue;
+        memcpy(path, target, i);
+        path[i] = '\0';
+        if (!is_made(compiler, path, 1))
+            add_step(compiler, LATE, (struct image_mount){.step = STEP_PIN}, NULL, path);
+    }
+}
+
+static bool belongs_to_caller(const struct compiler *compiler, const struct mount_step *step)
+{
+    const struct policy *policy = compiler->input->plan->policy;
+
+    return !step->read_only || path_is_below(step->source, policy->home) ||
+           path_is_below(step->source, policy->workspace);
+}
+
+/* In place of what a writable tree shows there: the same, read-only. */
+static bool is_seal(const struct compiler *compiler, const struct mount_step *step)
+{
+    const struct cover *cover = cover_of(compiler, step->target);
+
+    return cover && cover->kind == COVER_TREE && step->read_only &&
+           strcmp(step->source, step->target) == 0;
+}
+
+static int bind_step(struct compiler *compiler, const struct mount_step *step)
+{
+    bool file = is_file(compiler, step->source);
+    bool is_root = strcmp(step->target, "/") == 0;
+    bool early = step->read_only && is_early(compiler, step->target) && !is_root;
+    struct image_mount mount = {.step = is_seal(compiler, step) ? STEP_SEAL : STEP_BIND};
+
+    if (file)
+        mount.flags |= STEP_IS_FILE;
+    if (step->read_only)
+        mount.flags |= STEP_READ_ONLY;
+    if (mount.step == STEP_SEAL)
+        pin_parents(compiler, step->target);
+    else if (!is_root)
+        make_point(compiler, step->target, file);
+    if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
+        belongs_to_caller(compiler, step))
+        mount.flags |= STEP_IDMAP;
+    else if (early && is_steady(compiler, step->source))
+        mount.flags |= STEP_STEADY;
+    /* The root itself is what all else is mounted on. */
+    add_step(compiler, early || is_root ? EARLY : LATE, mount, step->source, step->target);
+    return add_cover(compiler, step->target, file ? COVER_FILE : COVER_TREE, !step->read_only,
+                     early);
+}
+
+static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
+{
+    struct image_mount mount = {.step = STEP_TMPFS, .mode = (uint16_t)mode};
+
+    mount.size_bytes = step->size_bytes ? step->size_bytes : 4096;
+    if (step->read_only)
+        mount.flags |= STEP_READ_ONLY;
+    make_point(compiler, step->target, false);
+    add_step(compiler, LATE, mount, NULL, step->target);
+    return add_cover(compiler, step->target, COVER_OWN, true, false);
+}
+
+static void node_step(struct compiler *compiler, const char *source, const char *target,
+                      unsigned flags)
+{
+    make_point(compiler, target, true);
+    add_step(compiler, LATE, (struct image_mount){.step = STEP_NODE, .flags = (uint8_t)flags},
+             source, target);
+}
+
+/* A minimal /dev: what programs cannot do without. */
+static int dev_step(struct compiler *compiler, const struct mount_step *step)
+{
+    static const char *const nodes[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                        "/dev/random", "/dev/urandom", "/dev/tty"};
+    static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
+                                           {"/proc/self/fd/0", "/dev/stdin"},
+                                           {"/proc/self/fd/1", "/dev/stdout"},
+                                           {"/proc/self/fd/2", "/dev/stderr"},
+                                           {"pts/ptmx", "/dev/ptmx"}};
+    struct mount_step shm = {.target = "/dev/shm",
+                             .size_bytes =
+                                 plan_limit(compiler->input->plan, SETTING_LIMITS_TMP_SIZE)};
+    int r = 0;
+
+    if (cover_of(compiler, step->target)) {
+        struct mount_step own = {.target = step->target, .size_bytes = 65536};
+
+        r = tmpfs_step(compiler, &own, MODE_DIR);
+    } else {
+        make_point(compiler, step->target, false);
+    }
+    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+        node_step(compiler, nodes[i], nodes[i], 0);
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+        add_step(compiler, when_made(compiler, links[i][1]),
+                 (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
+    make_point(compiler, "/dev/pts", false);
+    add_step(compiler, LATE, (struct image_mount){.step = STEP_DEVPTS}, NULL, "/dev/pts");
+    if (r == 0)
+        r = add_cover(compiler, "/dev/pts", COVER_PROC, true, false);
+    return r == 0 ? tmpfs_step(compiler, &shm, MODE_SHARED) : r;
+}
+
+static int proc_step(struct compiler *compiler, const struct mount_step *step)
+{
+    make_point(compiler, step->target, false);
+    add_step(compiler, LATE, (struct image_mount){.step = STEP_PROC}, NULL, step->target);
+    return add_cover(compiler, step->target, COVER_PROC, true, false);
+}
+
+/* Over what is there: unreadable, or read-only in place. */
+static void cover_step(struct compiler *compiler, const struct mount_step *step)
+{
+    const struct compile_input *input = compiler->input;
+    bool seal = step->kind == MOUNT_SEAL;
+    bool in_proc = path_is_below(step->target, "/proc");
+    struct image_mount mount = {.step = step->kind == MOUNT_MASK_DIR    ? STEP_MASK_DIR
+                                        : step->kind == MOUNT_MASK_FILE ? STEP_MASK_FILE
+                                                                        : STEP_SEAL,
+                                .flags = STEP_READ_ONLY};
+
+    /* Neither is needed where the permission bits say no to the id the command has on the host.
+     * Only the root of a user namespace may write in /proc/sys, and only host root elsewhere. */
+    if (seal && in_proc && compiler->head.inside_uid != 0 && compiler->head.host_uid != 0)
+        return;
+    if (!seal && input->reaches && !input->reaches(input->context, step->target))
+        return;
+    if (in_proc)
+        mount.flags |= STEP_OPTIONAL;
+    pin_parents(compiler, step->target);
+    add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,
+             mount.step == STEP_MASK_DIR    ? "mask-dir"
+             : mount.step == STEP_MASK_FILE ? "mask-file"
+                                            : NULL,
+             step->target);
+}
+
+/* What is mounted from beside the root, where nobody inside sees it. */
+static void add_shelf(struct compiler *compiler, enum image_step step, const char *name,
+                      const char *text)
+{
+    struct image_mount entry = {.step = (uint8_t)step, .flags = STEP_ON_SHELF};
+
+    entry.source = text ? compiler_string(compiler, text) : 0;
+    entry.target = compiler_string(compiler, name);
+    compiler_add(compiler, PART_SKELETON, &entry, sizeof(entry));
+}
+
+static bool may_read(const struct compiler *compiler, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return decide_path(compiler->input->plan->policy, path, decisions) == 0 &&
+           decisions[PATH_READ].access == ACCESS_ALLOW;
+}
+
+/* A file of the sandbox's own where the host has one that the policy shows. */
+static void text_step(struct compiler *compiler, const char *path, const char *text)
+{
+    const struct compile_input *input = compiler->input;
+    struct image_mount mount = {.step = STEP_SHELF, .flags = STEP_READ_ONLY | STEP_OPTIONAL};
+    char name[32];
+    char target[LIMIT_PATH_BYTES];
+    char resolved[LIMIT_PATH_BYTES];
+    const struct cover *cover;
+
+    if (!may_read(compiler, path) ||
+        resolve_path(NULL, "/", path, input->looker, resolved, NULL) < 0)
+        return;
+    cover = cover_of(compiler, resolved);
+    if (!cover || cover->kind == COVER_OWN) {
+        if (is_made(compiler, resolved, 0))
+            return; /* a tree of one file: it is listed by itself */
+        make_parents(compiler, resolved);
+        add_step(compiler, when_made(compiler, resolved), (struct image_mount){.step = STEP_TEXT},
+                 text, resolved);
+        return;
+    }
+    if (input->looker->look(input->looker->context, resolved, target, sizeof(target)) !=
+        LOOK_OTHER)
+        return;
+    (void)snprintf(name, sizeof(name), "text-%u", compiler->texts++);
+    add_shelf(compiler, STEP_TEXT, name, text);
+    add_step(compiler, is_early(compiler, resolved) ? EARLY : LATE, mount, name, resolved);
+}
+
+static void own_files(struct compiler *compiler)
+{
+    const struct compile_input *input = compiler->input;
+    const struct image *head = &compiler->head;
+    char text[2 * LIMIT_PATH_BYTES];
+
+    (void)snprintf(text, sizeof(text),
+                   "%s%s:x:%u:%u::%.4000s:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n",
+                   head->inside_uid ? "root:x:0:0::/root:/usr/sbin/nologin\n" : "",
+                   head->inside_uid ? input->user : "root", head->inside_uid, head->inside_gid,
+                   input->plan->policy->home);
+    text_step(compiler, "/etc/passwd", text);
+    (void)snprintf(text, sizeof(text), "%s%s:x:%u:\ntty:x:5:\nnogroup:x:65534:\n",
+                   head->inside_gid ? "root:x:0:\n" : "", head->inside_gid ? input->user : "root",
+                   head->inside_gid);
+    text_step(compiler, "/etc/group", text);
+    text_step(compiler, "/etc/hosts",
+              "127.0.0.1 localhost bawn\n::1 localhost ip6-localhost ip6-loopback\n");
+    if (input->plan->network.mode != NETWORK_HOST)
+        text_step(compiler, "/etc/resolv.conf", "# the sandbox has no network of its own\n");
+}
+
+static int one_step(struct compiler *compiler, const struct mount_step *step)
+{
+    switch (step->kind) {
+    case MOUNT_BIND:
+        return bind_step(compiler, step);
+    case MOUNT_TMPFS:
+        return tmpfs_step(compiler, step,
+                          path_is_below(step->target, compiler->input->plan->policy->home)
+                              ? MODE_PRIVATE
+                          : strcmp(step->target, "/run") == 0 ? MODE_DIR
+                                                              : MODE_SHARED);
+    case MOUNT_PROC:
+        return proc_step(compiler, step);
+    case MOUNT_DEV:
+        return dev_step(compiler, step);
+    case MOUNT_NODE:
+        node_step(compiler, step->source, step->target, 0);
+        return 0;
+    case MOUNT_SYMLINK:
+        make_parents(compiler, step->target);
+        add_step(compiler, when_made(compiler, step->target),
+                 (struct image_mount){.step = STEP_SYMLINK}, step->source, step->target);
+        return 0;
+    case MOUNT_MASK_DIR:
+    case MOUNT_MASK_FILE:
+    case MOUNT_SEAL:
+        cover_step(compiler, step);
+        return 0;
+    case MOUNT_OVERLAY:
+        break;
+    }
+    (void)error_set(compiler->err, ENOTSUP, "run.overlay", "overlay %s: not carried out yet",
+                    step->target);
+    error_hint(compiler->err, "use mode rw, or private for an empty place");
+    return -ENOTSUP;
+}
+
+int compile_mounts(struct compiler *compiler)
+{
+    struct image_mount seal = {.step = STEP_SEAL_ALL};
+    struct strbuf *mounts = &compiler->parts[PART_MOUNTS];
+    int r = 0;
+
+    add_shelf(compiler, STEP_FILE, "mask-file", NULL);
+    add_shelf(compiler, STEP_DIR, "mask-dir", NULL);
+    vec_each (&compiler->input->plan->mounts, step) {
+        if (r == 0)
+            r = one_step(compiler, step);
+    }
+    if (r < 0)
+        return r;
+    own_files(compiler);
+    compiler_add(compiler, PART_MOUNTS, &seal, sizeof(seal));
+    if (compiler->late.length)
+        strbuf_add_bytes(mounts, compiler->late.text, compiler->late.length);
+    mounts->failed |= compiler->late.failed;
+    compiler->head.parts[PART_MOUNTS].count += compiler->late_count;
+    return 0;
+}

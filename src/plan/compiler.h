@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that compile an image share. */
+#ifndef PLAN_COMPILER_H
+#define PLAN_COMPILER_H
+
+#include "base/strbuf.h"
+#include "plan/compile.h"
+
+/* Who the command is to the host when root runs bawn: an id that nobody else has. */
+enum { SANDBOX_ID = 2147482999 };
+
+/* What covers a part of the new root. */
+struct cover {
+    const char *path; /* absolute */
+    enum { COVER_TREE, COVER_OWN, COVER_PROC, COVER_FILE } kind;
+    bool writable;
+    bool early; /* mounted before all is sealed at once */
+};
+
+struct compiler {
+    const struct compile_input *input;
+    struct image head;
+    struct strbuf parts[PART_COUNT]; /* the bytes of each part */
+    struct strbuf late;              /* mounts that come after the seal */
+    uint32_t late_count;
+    unsigned texts;
+    VEC(struct cover) covers;
+    struct map made; /* directories of the new root, and pins */
+    struct bawn_error *err;
+};
+
+uint32_t compiler_string(struct compiler *compiler, const char *text);
+void compiler_add(struct compiler *compiler, enum image_part part, const void *entry, size_t size);
+
+#endif

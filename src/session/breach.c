@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/breach.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static bool grew(uint64_t before, uint64_t after)
+{
+    return after > before;
+}
+
+enum breach breach_find(const struct cgroup_metrics *before, const struct cgroup_metrics *after)
+{
+    static const struct cgroup_metrics nothing;
+
+    if (!before)
+        before = &nothing;
+    if (grew(before->oom_kills, after->oom_kills))
+        return BREACH_MEMORY;
+    if (grew(before->pids_refused, after->pids_refused))
+        return BREACH_PIDS;
+    if (grew(before->throttled_usec, after->throttled_usec))
+        return BREACH_CPU;
+    return BREACH_NONE;
+}
+
+enum breach breach_find_measured(uint64_t memory_bytes, const struct cgroup_limits *limits)
+{
+    return limits->memory && memory_bytes > limits->memory ? BREACH_MEMORY : BREACH_NONE;
+}
+
+/* The largest unit that shows the size whole; the policy reads it again as it is. */
+static void size_words(char *out, size_t size, uint64_t bytes, const char *space)
+{
+    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+
+    while (unit + 1 < sizeof(units) / sizeof(*units) && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    (void)snprintf(out, size, "%llu%s%s", (unsigned long long)bytes, unit ? space : "",
+                   units[unit]);
+}
+
+void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err)
+{
+    char is[32], more[32];
+
+    switch (breach) {
+    case BREACH_NONE:
+        break;
+    case BREACH_MEMORY:
+        size_words(is, sizeof(is), limits->memory, " ");
+        size_words(more, sizeof(more), limits->memory * 2, "");
+        (void)error_set(err, ENOMEM, "limit.memory",
+                        "the memory limit of %s was reached (limits.memory)", is);
+        error_hint(err, "raise it with --set sandbox.limits.memory=%s", more);
+        break;
+    case BREACH_PIDS:
+        (void)error_set(err, EAGAIN, "limit.pids",
+                        "the limit of %llu processes and threads was reached (limits.pids)",
+                        (unsigned long long)limits->pids);
+        error_hint(err, "raise it with --set sandbox.limits.pids=%llu",
+                   (unsigned long long)limits->pids * 2);
+        break;
+    case BREACH_CPU:
+        (void)error_set(err, EBUSY, "limit.cpu",
+                        "the CPU limit of %llu %% slowed the command down (limits.cpu)",
+                        (unsigned long long)limits->cpu_percent);
+        error_hint(err, "raise it with --set sandbox.limits.cpu=%llu",
+                   (unsigned long long)limits->cpu_percent * 2);
+        break;
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which limit a session ran into, and the words for it. */
+#ifndef SESSION_BREACH_H
+#define SESSION_BREACH_H
+
+#include "kernel/cgroup.h"
+
+enum breach {
+    BREACH_NONE,
+    BREACH_MEMORY, /* something was killed for it */
+    BREACH_PIDS,   /* a fork was refused */
+    BREACH_CPU,    /* it had to wait: no harm but time */
+};
+
+/* The gravest that happened between the two; before may be NULL: from the beginning. */
+enum breach breach_find(const struct cgroup_metrics *before, const struct cgroup_metrics *after);
+
+/*
+ * The same where no control group counts: memory that was measured above its limit.
+ * Refused forks of RLIMIT_NPROC are counted nowhere.
+ */
+enum breach breach_find_measured(uint64_t memory_bytes, const struct cgroup_limits *limits);
+
+/* Fills err with the sentence and, as its hint, the way to raise the limit. limits has the one
+ * that was hit. Not for BREACH_NONE. */
+void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err);
+
+#endif

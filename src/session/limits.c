@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The limits of a session: made before the launch, watched while it runs, told at the end. */
+#include "base/error.h"
+#include "base/text.h"
+#include "kernel/usage.h"
+#include "session/breach.h"
+#include "session/own.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WATCH_MS = 250, GRACE_MS = 2000 };
+
+static bool is_counted(const struct session *session)
+{
+    return session->group.kind != CGROUP_NONE;
+}
+
+int session_limit(struct session *session, struct bawn_error *err)
+{
+    const struct image_limits *limits = &session->request->image->limits;
+    char name[CGROUP_NAME_BYTES];
+    int result;
+
+    session->limits = (struct cgroup_limits){.pids = limits->pids,
+                                             .memory_high = limits->memory_high,
+                                             .memory = limits->memory,
+                                             .cpu_percent = limits->cpu_percent,
+                                             .io_weight = limits->io_weight};
+    if (limits->cgroup == CGROUP_NONE || !(limits->pids | limits->memory | limits->cpu_percent))
+        return 0;
+    result = cgroup_name(name, err);
+    if (result == 0)
+        result = cgroup_new(&session->group, limits->cgroup, name, &session->limits, err);
+    session->request->is_stale = result < 0;
+    return result;
+}
+
+void session_unlimit(struct session *session)
+{
+    if (!is_counted(session))
+        return;
+    (void)cgroup_remove(&session->group, NULL);
+    cgroup_close(&session->group);
+}
+
+static int64_t elapsed_ms(const struct session *session)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - session->started.tv_sec) * 1000 +
+           (now.tv_nsec - session->started.tv_nsec) / 1000000;
+}
+
+/* The time is up: asked to end first, and after a while made to. */
+static void check_time(struct session *session)
+{
+    int64_t limit = (int64_t)session->request->image->limits.time_ms;
+    int64_t over = elapsed_ms(session) - limit;
+
+    if (limit == 0 || over < 0)
+        return;
+    (void)launch_signal(&session->launch, 0, over < GRACE_MS ? SIGTERM : SIGKILL, NULL);
+    session->is_timed_out = true;
+}
+
+static void check_memory(struct session *session)
+{
+    uint64_t limit = session->limits.memory;
+    struct usage usage;
+
+    if (is_counted(session) || limit == 0 ||
+        usage_measure(session->launch.pid, USAGE_MEMORY, &usage, NULL) < 0)
+        return;
+    if (usage.memory_bytes > session->memory_peak)
+        session->memory_peak = usage.memory_bytes;
+    if (usage.memory_bytes <= limit)
+        return;
+    session->is_over_memory = true;
+    (void)launch_signal(&session->launch, 0, SIGKILL, NULL);
+}
+
+static int on_tick(void *context)
+{
+    check_time(context);
+    check_memory(context);
+    return 0;
+}
+
+void session_set_clock(struct session *session)
+{
+    bool watches = !is_counted(session) && session->limits.memory > 0;
+    uint64_t time_ms = session->request->image->limits.time_ms;
+
+    if (watches || time_ms)
+        loop_set_clock(&session->loop, time_ms && time_ms < WATCH_MS ? (int)time_ms : WATCH_MS,
+                       WATCH_MS, on_tick, session);
+}
+
+static void tell_breach(const struct session *session, const struct cgroup_metrics *metrics)
+{
+    enum breach breach = is_counted(session) ? breach_find(NULL, metrics)
+                         : session->is_over_memory
+                             ? breach_find_measured(session->memory_peak, &session->limits)
+                             : BREACH_NONE;
+    struct bawn_error said = {0};
+
+    if (session->is_timed_out) {
+        (void)error_set(&said, ETIME, "limit.time", "the time limit of %llu s was reached",
+                        (unsigned long long)session->request->image->limits.time_ms / 1000);
+        error_hint(&said, "raise it with --timeout or sandbox.limits.time");
+        session_say(session, &said);
+    } else if (breach == BREACH_MEMORY || breach == BREACH_PIDS) {
+        breach_explain(breach, &session->limits, &said);
+        session_say(session, &said);
+    }
+}
+
+static void tell_stats(const struct session *session, const struct cgroup_metrics *metrics)
+{
+    struct usage usage = {0};
+    uint64_t cpu_usec = metrics->cpu_usec;
+    uint64_t memory = metrics->memory_peak;
+
+    if (!is_counted(session)) {
+        (void)usage_measure(session->launch.pid, USAGE_CPU, &usage, NULL);
+        cpu_usec = usage.cpu_usec;
+        memory =
+            session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
+    }
+    (void)fprintf(stderr, "bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n",
+                  (double)elapsed_ms(session) / 1000, (double)cpu_usec / 1e6,
+                  (double)memory / (1 << 20), is_counted(session) ? "" : " (sampled)");
+}
+
+void session_account(struct session *session)
+{
+    struct cgroup_metrics metrics = {0};
+    bool has_failed = session->wait_status != 0;
+
+    /* A command that went well hit no limit that matters. */
+    if (is_counted(session) && (has_failed || session->request->wants_stats))
+        (void)cgroup_measure(&session->group, &metrics, NULL);
+    if (has_failed || session->is_timed_out)
+        tell_breach(session, &metrics);
+    if (session->request->wants_stats)
+        tell_stats(session, &metrics);
+}
+
+void session_say(const struct session *session, const struct bawn_error *said)
+{
+    (void)session;
+    (void)fprintf(stderr, "bawn: %s\n", said->message);
+    if (said->hint[0])
+        (void)fprintf(stderr, "hint: %s\n", said->hint);
+}

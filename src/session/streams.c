@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The standard streams and signals of a run: a terminal is replaced, a pipe is handed on. */
+#include "base/error.h"
+#include "session/own.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+void session_look_at_streams(struct launch_command *command)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (!isatty(fd))
+            continue;
+        if (!(command->flags & EXEC_TTY))
+            (void)terminal_read_state(fd, &command->state, &command->size);
+        command->flags |= 1U << fd;
+    }
+}
+
+int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err)
+{
+    int in = isatty(STDIN_FILENO) ? STDIN_FILENO : -EBADF;
+    int out = isatty(STDOUT_FILENO) ? STDOUT_FILENO : isatty(STDERR_FILENO) ? STDERR_FILENO : in;
+
+    session->master_fd = master_fd;
+    return terminal_start(&session->terminal, &session->loop, in, out, master_fd, err);
+}
+
+static int on_signal(void *context, uint32_t events)
+{
+    struct session *session = context;
+    struct signalfd_siginfo info;
+
+    (void)events;
+    if (read(session->signal_fd, &info, sizeof(info)) != sizeof(info))
+        return 0;
+    switch (info.ssi_signo) {
+    case SIGWINCH:
+        terminal_resize(&session->terminal);
+        break;
+    case SIGCONT:
+        terminal_resume(&session->terminal);
+        break;
+    case SIGTSTP:
+        terminal_suspend(&session->terminal);
+        (void)kill(getpid(), SIGSTOP);
+        terminal_resume(&session->terminal);
+        break;
+    default:
+        return launch_signal(&session->launch, 0, (int)info.ssi_signo, NULL);
+    }
+    return 0;
+}
+
+int session_watch_signals(struct session *session, struct bawn_error *err)
+{
+    static const int signals[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
+                                  SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaddset(&set, signals[i]);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return error_errno(err, errno, "block signals");
+    session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (session->signal_fd < 0)
+        return error_errno(err, errno, "signalfd");
+    session->signal_source = (struct loop_source){
+        .fd = session->signal_fd, .events = EPOLLIN, .ready = on_signal, .context = session};
+    return loop_add(&session->loop, &session->signal_source, err);
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/terminal.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum {
+    PATIENCE_MS = 10000,
+    SUSPEND_MS = 500,
+    TURN_MS = 200, /* how often a job in the background looks whether it still is */
+    /* More than a terminal inside can hold: what comes later was said after the command's end. */
+    DRAIN_BYTES_MAX = 256 * 1024,
+    END_BYTES = 2, /* kept free in to_master for the end of file */
+};
+
+int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size)
+{
+    if (tcgetattr(fd, ret_state) < 0 || ioctl(fd, TIOCGWINSZ, ret_size) < 0)
+        return -errno;
+    return 0;
+}
+
+bool terminal_is_background(int fd)
+{
+    pid_t group = tcgetpgrp(fd);
+
+    /* -1: not our controlling terminal; 0: the group is of another pid namespace. Nobody would
+     * stop us there. */
+    return group > 0 && group != getpgrp();
+}
+
+/* Where this is not allowed (after su the terminal is another user's) the descriptor itself is
+ * used, with writes so small that they cannot wait. */
+static int open_anew(int fd, int mode)
+{
+    char path[32];
+    int opened;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    opened = openat(AT_FDCWD, path, mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return opened >= 0 ? opened : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static bool is_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && flags & O_NONBLOCK;
+}
+
+/* Returns the bytes that were taken; -EAGAIN when the terminal takes none now. */
+static ssize_t write_user(const struct terminal *terminal, const char *bytes, size_t length)
+{
+    struct pollfd out = {.fd = terminal->write_fd, .events = POLLOUT};
+    size_t written = 0;
+
+    while (written < length) {
+        ssize_t count;
+
+        /* KERNEL: POLLOUT promises room for one byte. */
+        if (terminal->does_write_wait && poll(&out, 1, 0) <= 0)
+            break;
+        count = write(terminal->write_fd, bytes + written,
+                      terminal->does_write_wait ? 1 : length - written);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && (errno != EAGAIN || written == 0))
+            return -errno;
+        if (count < 0)
+            break;
+        written += (size_t)count;
+    }
+    return written ? (ssize_t)written : -EAGAIN;
+}
+
+static void flush_user(struct terminal *terminal)
+{
+    size_t pending = terminal->to_user_count - terminal->to_user_sent;
+    ssize_t written = 0;
+
+    if (pending && !terminal->is_output_lost)
+        written = write_user(terminal, terminal->to_user + terminal->to_user_sent, pending);
+    if (written > 0)
+        terminal->to_user_sent += (size_t)written;
+    else if (written < 0 && written != -EAGAIN)
+        terminal->is_output_lost = true;
+    if (terminal->is_output_lost || terminal->to_user_sent == terminal->to_user_count)
+        terminal->to_user_count = terminal->to_user_sent = 0;
+}
+
+/* Reads what the command said; to_user is empty. Returns false when there is nothing now. */
+static bool read_master(struct terminal *terminal)
+{
+    ssize_t count;
+
+    do
+        count = read(terminal->master_fd, terminal->to_user, sizeof(terminal->to_user));
+    while (count < 0 && errno == EINTR);
+    if (count > 0) {
+        terminal->to_user_count = (size_t)count;
+        modes_scan(&terminal->modes, terminal->to_user, (size_t)count);
+        return true;
+    }
+    if (count == 0 || errno != EAGAIN)
+        terminal->is_master_ended = true;
+    return false;
+}
+
+static void flush_master(struct terminal *terminal)
+{
+    ssize_t count = write(terminal->master_fd, terminal->to_master, terminal->to_master_count);
+
+    if (count < 0 && errno != EAGAIN && errno != EINTR)
+        count = (ssize_t)terminal->to_master_count;
+    if (count <= 0)
+        return;
+    terminal->to_master_count -= (size_t)count;
+    memmove(terminal->to_master, terminal->to_master + count, terminal->to_master_count);
+}
+
+/* A terminal has no end of file but the key that means it. */
+static void put_end(struct terminal *terminal)
+{
+    struct termios inside;
+    char end;
+
+    if (tcgetattr(terminal->master_fd, &inside) < 0 || inside.c_cc[VEOF] == _POSIX_VDISABLE)
+        return;
+    end = (char)inside.c_cc[VEOF];
+    terminal->to_master[terminal->to_master_count++] = end;
+    /* The first one hands over the line that was begun, the next one ends. */
+    if (inside.c_lflag & ICANON && terminal->is_line_started)
+        terminal->to_master[terminal->to_master_count++] = end;
+}
+
+static void read_user(struct terminal *terminal)
+{
+    size_t room = sizeof(terminal->to_master) - END_BYTES - terminal->to_master_count;
+    char *at = terminal->to_master + terminal->to_master_count;
+    ssize_t count = read(terminal->read_fd, at, room);
+
+    if (count > 0) {
+        terminal->to_master_count += (size_t)count;
+        terminal->is_line_started = at[count - 1] != '\r' && at[count - 1] != '\n';
+    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+        terminal->is_input_ended = true;
+        put_end(terminal);
+    }
+}
+
+/* A source without events leaves the loop: a hang-up would be told again and again. */
+static int watch(struct terminal *terminal, struct loop_source *source, uint32_t events)
+{
+    if (events == 0)
+        loop_remove(terminal->loop, source);
+    if (events == 0 || (source->is_added && source->events == events))
+        return 0;
+    source->events = events;
+    return loop_add(terminal->loop, source, NULL);
+}
+
+static int watch_all(struct terminal *terminal)
+{
+    bool can_relay = !terminal->is_suspended && !terminal->is_master_ended;
+    bool has_room = terminal->to_master_count < sizeof(terminal->to_master) - END_BYTES;
+    bool has_keys = can_relay && terminal->fd >= 0 && !terminal->is_input_ended;
+    uint32_t master = 0;
+    int result;
+
+    if (can_relay && terminal->to_user_count == 0)
+        master |= EPOLLIN;
+    if (can_relay && terminal->to_master_count)
+        master |= EPOLLOUT;
+    result = watch(terminal, &terminal->master, master);
+    if (result == 0)
+        result = watch(terminal, &terminal->output,
+                       terminal->to_user_count && !terminal->is_suspended ? EPOLLOUT : 0);
+    if (result == 0)
+        result = watch(terminal, &terminal->turn, has_keys && terminal->is_away ? EPOLLIN : 0);
+    if (result == 0)
+        result = watch(terminal, &terminal->input,
+                       has_keys && !terminal->is_away && has_room ? EPOLLIN : 0);
+    return result;
+}
+
+static int input_ready(void *context, uint32_t events)
+{
+    struct terminal *terminal = context;
+
+    (void)events;
+    /* Stopped by SIGSTOP and continued by `bg`: the keys are the shell's now. */
+    terminal->is_away = terminal_is_background(terminal->fd);
+    if (terminal->is_away)
+        return watch_all(terminal);
+    read_user(terminal);
+    if (terminal->to_master_count)
+        flush_master(terminal);
+    return watch_all(terminal);
+}
+
+static int output_ready(void *context, uint32_t events)
+{
+    struct terminal *terminal = context;
+
+    (void)events;
+    flush_user(terminal);
+    return watch_all(terminal);
+}
+
+static int master_ready(void *context, uint32_t events)
+{
+    struct terminal *terminal = context;
+
+    if (events & EPOLLOUT && terminal->to_master_count)
+        flush_master(terminal);
+    if (events & ~(uint32_t)EPOLLOUT && terminal->to_user_count == 0 && read_master(terminal))
+        flush_user(terminal);
+    return watch_all(terminal);
+}
+
+static int turn_ready(void *context, uint32_t events)
+{
+    struct terminal *terminal = context;
+    uint64_t times;
+
+    (void)events;
+    if (read(terminal->turn_fd, &times, sizeof(times)) == sizeof(times) &&
+        !terminal_is_background(terminal->fd))
+        terminal_resume(terminal);
+    return 0;
+}
+
+static int take(struct terminal *terminal)
+{
+    struct termios raw;
+
+    terminal->is_away = terminal->fd < 0 || terminal_is_background(terminal->fd);
+    if (terminal->is_away)
+        return 0;
+    /* Where it is ours still (SIGSTOP gave us no chance) the shell may have put our own raw state
+     * back: that is not what the user had. */
+    if (!terminal->is_raw && tcgetattr(terminal->fd, &terminal->saved) < 0)
+        return -errno;
+    raw = terminal->saved;
+    cfmakeraw(&raw);
+    if (tcsetattr(terminal->fd, TCSANOW, &raw) < 0)
+        return -errno;
+    terminal->is_raw = true;
+    return 0;
+}
+
+/* Not with TCSADRAIN: a terminal that takes nothing would keep us here. What was written has been
+ * through the old state already. */
+static void give_back(struct terminal *terminal)
+{
+    if (!terminal->is_raw || terminal_is_background(terminal->fd))
+        return;
+    (void)tcsetattr(terminal->fd, TCSANOW, &terminal->saved);
+    terminal->is_raw = false;
+}
+
+void terminal_resize(struct terminal *terminal)
+{
+    struct winsize size;
+
+    if (terminal->loop && ioctl(terminal->out_fd, TIOCGWINSZ, &size) == 0)
+        (void)ioctl(terminal->master_fd, TIOCSWINSZ, &size);
+}
+
+/* A program that draws is not told that its screen was gone, but by a size that changed. */
+static void ask_to_redraw(const struct terminal *terminal)
+{
+    struct winsize size;
+
+    if (ioctl(terminal->out_fd, TIOCGWINSZ, &size) < 0 || size.ws_row < 2)
+        return;
+    size.ws_row--;
+    (void)ioctl(terminal->master_fd, TIOCSWINSZ, &size);
+}
+
+/* KERNEL: it rests until it is read, so that it costs nothing in the foreground. */
+static int open_turn(void)
+{
+    static const struct itimerspec often = {.it_value.tv_nsec = TURN_MS * 1000000L,
+                                            .it_interval.tv_nsec = TURN_MS * 1000000L};
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+    if (fd >= 0)
+        (void)timerfd_settime(fd, 0, &often, NULL);
+    return fd;
+}
+
+static int init(struct terminal *terminal, struct bawn_error *err)
+{
+    int flags = fcntl(terminal->master_fd, F_GETFL);
+
+    if (flags < 0 || fcntl(terminal->master_fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return error_errno(err, errno, "the sandbox's terminal");
+    if (!isatty(terminal->out_fd) || (terminal->fd >= 0 && !isatty(terminal->fd)))
+        return error_errno(err, errno, "the user's terminal");
+    terminal->write_fd = open_anew(terminal->out_fd, O_WRONLY);
+    if (terminal->write_fd >= 0 && terminal->fd >= 0)
+        terminal->read_fd = open_anew(terminal->fd, O_RDONLY);
+    if (terminal->read_fd >= 0)
+        terminal->turn_fd = open_turn();
+    if (terminal->write_fd < 0 || (terminal->fd >= 0 && terminal->turn_fd < 0))
+        return error_errno(err, errno, "the user's terminal");
+    terminal->does_write_wait = !is_nonblocking(terminal->write_fd);
+    /* Without it output is lost that a command writes after it closed and opened /dev/tty. */
+    terminal->slave_fd = ioctl(terminal->master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return 0;
+}
+
+static void set_source(struct terminal *terminal, struct loop_source *source, int fd,
+                       loop_ready ready)
+{
+    *source = (struct loop_source){.fd = fd, .ready = ready, .context = terminal};
+}
+
+int terminal_start(struct terminal *terminal, struct loop *loop, int fd, int out_fd, int master_fd,
+                   struct bawn_error *err)
+{
+    int result;
+
+    *terminal = (struct terminal){
+        .fd = fd,
+        .out_fd = out_fd,
+        .master_fd = master_fd,
+        .read_fd = -EBADF,
+        .write_fd = -EBADF,
+        .slave_fd = -EBADF,
+        .turn_fd = -EBADF,
+        .patience_ms = PATIENCE_MS,
+        .loop = loop,
+    };
+    result = init(terminal, err);
+    if (result < 0)
+        goto fail;
+    set_source(terminal, &terminal->input, terminal->read_fd, input_ready);
+    set_source(terminal, &terminal->turn, terminal->turn_fd, turn_ready);
+    set_source(terminal, &terminal->output, terminal->write_fd, output_ready);
+    set_source(terminal, &terminal->master, master_fd, master_ready);
+    terminal_resize(terminal);
+    result = take(terminal);
+    if (result == 0)
+        result = watch_all(terminal);
+    if (result == 0)
+        return 0;
+    (void)error_errno(err, -result, "the user's terminal");
+fail:
+    terminal->is_master_ended = true; /* nothing was relayed: there is nothing to write out */
+    terminal_stop(terminal);
+    return result;
+}
+
+/* Until all is written, or nothing was for as long as the patience lasts. */
+static bool write_patiently(const struct terminal *terminal, const char *bytes, size_t length,
+                            int patience_ms)
+{
+    struct pollfd out = {.fd = terminal->write_fd, .events = POLLOUT};
+
+    while (length) {
+        ssize_t written = write_user(terminal, bytes, length);
+
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        } else if (written != -EAGAIN || poll(&out, 1, patience_ms) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void flush_patiently(struct terminal *terminal)
+{
+    if (!terminal->is_output_lost &&
+        !write_patiently(terminal, terminal->to_user + terminal->to_user_sent,
+                         terminal->to_user_count - terminal->to_user_sent, terminal->patience_ms))
+        terminal->is_output_lost = true;
+    terminal->to_user_count = terminal->to_user_sent = 0;
+}
+
+static void drain(struct terminal *terminal)
+{
+    size_t total = 0;
+
+    flush_patiently(terminal);
+    /* KERNEL: a read of the master waits for what is on its way before it says EAGAIN. */
+    while (!terminal->is_output_lost && !terminal->is_master_ended && total < DRAIN_BYTES_MAX &&
+           read_master(terminal)) {
+        total += terminal->to_user_count;
+        flush_patiently(terminal);
+    }
+}
+
+static void leave_modes(struct terminal *terminal, int patience_ms)
+{
+    char text[MODES_TEXT_BYTES];
+
+    if (!terminal->has_left_modes && !terminal->is_output_lost)
+        (void)write_patiently(terminal, text, modes_leave(&terminal->modes, text), patience_ms);
+    terminal->has_left_modes = true;
+}
+
+void terminal_suspend(struct terminal *terminal)
+{
+    if (terminal->is_suspended || !terminal->loop)
+        return;
+    terminal->is_suspended = true;
+    (void)watch_all(terminal);
+    flush_user(terminal);
+    leave_modes(terminal, SUSPEND_MS);
+    give_back(terminal);
+}
+
+void terminal_resume(struct terminal *terminal)
+{
+    char text[MODES_TEXT_BYTES];
+
+    if (!terminal->loop)
+        return;
+    terminal->is_suspended = false;
+    (void)take(terminal);
+    if (!terminal->is_away &&
+        (terminal->has_left_modes || modes_is_full_screen(&terminal->modes))) {
+        (void)write_patiently(terminal, text, modes_enter(&terminal->modes, text), SUSPEND_MS);
+        terminal->has_left_modes = false;
+        ask_to_redraw(terminal);
+    }
+    terminal_resize(terminal);
+    (void)watch_all(terminal);
+}
+
+static void close_own(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd);
+    *fd = -EBADF;
+}
+
+void terminal_stop(struct terminal *terminal)
+{
+    if (!terminal->loop)
+        return;
+    loop_remove(terminal->loop, &terminal->input);
+    loop_remove(terminal->loop, &terminal->turn);
+    loop_remove(terminal->loop, &terminal->output);
+    loop_remove(terminal->loop, &terminal->master);
+    if (terminal->write_fd >= 0) {
+        drain(terminal);
+        leave_modes(terminal, terminal->patience_ms);
+    }
+    give_back(terminal);
+    close_own(&terminal->read_fd);
+    close_own(&terminal->write_fd);
+    close_own(&terminal->slave_fd);
+    close_own(&terminal->turn_fd);
+    terminal->loop = NULL;
+}

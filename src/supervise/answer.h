@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers to notifications. A caller that is gone needs none: that is no failure. */
+#ifndef SUPERVISE_ANSWER_H
+#define SUPERVISE_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+/* musl takes the number of a request as an int. */
+static inline int answer_request(int notify_fd, unsigned long number, void *argument)
+{
+#ifdef __GLIBC__
+    return ioctl(notify_fd, number, argument);
+#else
+    return ioctl(notify_fd, (int)number, argument);
+#endif
+}
+
+bool answer_is_wanted(int notify_fd, uint64_t id);
+/* result: what the call returns, or a negative errno. */
+void answer_value(int notify_fd, uint64_t id, int64_t result);
+/* Puts a descriptor in place; when that cannot be, the call fails with the reason. */
+void answer_fd(int notify_fd, uint64_t id, int fd, bool is_cloexec);
+
+#endif

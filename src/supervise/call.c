@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervise/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+
+static const struct call_kind kinds[] = {
+#ifdef SYS_open
+    {SYS_open, "open", {-1, -1}, {0, -1}, -1, true, open_prepare, open_perform},
+    {SYS_creat, "creat", {-1, -1}, {0, -1}, -1, true, open_prepare, open_perform},
+    {SYS_mkdir, "mkdir", {-1, -1}, {0, -1}, -1, true, NULL, make_dir},
+    {SYS_mknod, "mknod", {-1, -1}, {0, -1}, -1, true, NULL, make_node},
+    {SYS_symlink, "symlink", {-1, -1}, {1, -1}, 0, false, NULL, make_symlink},
+    {SYS_link, "link", {-1, -1}, {0, 1}, -1, false, NULL, make_link},
+    {SYS_rename, "rename", {-1, -1}, {0, 1}, -1, false, NULL, change_name},
+#endif
+#ifdef SYS_renameat
+    {SYS_renameat, "renameat", {0, 2}, {1, 3}, -1, false, NULL, change_name},
+#endif
+    {SYS_openat, "openat", {0, -1}, {1, -1}, -1, true, open_prepare, open_perform},
+    {SYS_openat2, "openat2", {0, -1}, {1, -1}, -1, true, open_prepare_how, open_perform_how},
+    {SYS_mkdirat, "mkdirat", {0, -1}, {1, -1}, -1, true, NULL, make_dir},
+    {SYS_mknodat, "mknodat", {0, -1}, {1, -1}, -1, true, NULL, make_node},
+    {SYS_symlinkat, "symlinkat", {1, -1}, {2, -1}, 0, false, NULL, make_symlink},
+    {SYS_linkat, "linkat", {0, 2}, {1, 3}, -1, false, NULL, make_link},
+    {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, false, NULL, change_name},
+    {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, false, NULL, change_size},
+};
+
+const struct call_kind *call_find(int number)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].number == number)
+            return &kinds[i];
+    return NULL;
+}
+
+int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
+                      enum path_op op)
+{
+    enum guard_answer answer = guard_ask(call->guard, path, op);
+
+    if (answer == GUARD_ALLOW)
+        return 0;
+    if (answer == GUARD_REFUSE)
+        return -EACCES;
+    /* SECURITY: where the mounts decide, they must be the sandbox's own: a descriptor that came in
+     * from outside leads through the host's. */
+    if (!is_anchored && !locate_is_inside(&call->locator, fd))
+        return -EACCES;
+    if (op == PATH_WRITE && guard_is_writable_tree(call->guard, path))
+        return -EACCES;
+    return 0;
+}
+
+int call_judge(const struct call *call, const struct location *at, enum path_op op)
+{
+    return call_judge_object(call, at->dir, at->path, at->is_anchored, op);
+}
+
+static bool is_id_map(const char *path)
+{
+    const char *name = strrchr(path, '/');
+
+    return name && (strcmp(name, "/uid_map") == 0 || strcmp(name, "/gid_map") == 0 ||
+                    strcmp(name, "/setgroups") == 0);
+}
+
+int call_judge_proc(const struct call *call, int fd, const char *path, bool writes)
+{
+    bool may_nest = call->options->image->flags & IMAGE_MAY_NEST;
+    struct caller_ids ids;
+    pid_t pid;
+    int r;
+
+    if (!may_nest && strncmp(path, "/proc", 5) != 0)
+        return 0;
+    if (!locate_is_proc(fd))
+        return 0;
+    pid = locate_proc_pid(path);
+    if (pid < 0)
+        return -EACCES;
+    if (pid == 0)
+        return writes ? -EACCES : 0;
+    r = caller_ids(call->caller, &ids);
+    if (r < 0)
+        return r;
+    if (pid == (call->locator.is_nested ? ids.deepest_tgid : ids.tgid))
+        return 0;
+    /* The kernel asks both who opened and who writes these: nothing is lent here. */
+    return may_nest && pid != 1 && is_id_map(path) ? 0 : -EACCES;
+}
+
+int call_refuse(const struct call *call, const char *path, int errnum)
+{
+    if (call->options->on_refusal)
+        call->options->on_refusal(call->options->context, call->kind->name, path, errnum);
+    return -errnum;
+}
+
+static bool is_read_only(int fd)
+{
+    struct statvfs fs;
+
+    return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
+int call_refuse_old(const struct call *call, int fd, const char *path)
+{
+    return call_refuse(call, path, is_read_only(fd) ? EROFS : EACCES);
+}
+
+int call_refuse_new(const struct call *call, const struct location *at)
+{
+    struct stat st;
+
+    if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return -EEXIST;
+    return call_refuse_old(call, at->dir, at->path);
+}

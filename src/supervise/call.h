@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One trapped call: what was asked for, whether it may be, and what becomes of it. */
+#ifndef SUPERVISE_CALL_H
+#define SUPERVISE_CALL_H
+
+#include "supervise/guard.h"
+#include "supervise/locate.h"
+#include "supervise/supervise.h"
+
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+
+struct call;
+
+/* Where a system call has its parts; -1: it has none such. */
+struct call_kind {
+    int number;
+    const char *name;
+    signed char dirs[2]; /* a path without one starts in the current directory */
+    signed char paths[2];
+    signed char text; /* the target of a symbolic link */
+    bool has_umask;
+    /* Takes more from the caller's memory; may be NULL. */
+    int (*prepare)(struct call *call);
+    int (*perform)(struct call *call);
+};
+
+struct call {
+    const struct supervisor_options *options;
+    const struct guard *guard;
+    struct caller *caller;
+    const struct seccomp_notif *notif;
+    const struct call_kind *kind;
+    struct locator locator;
+    int starts[2]; /* O_PATH, owned; -EBADF for absolute paths */
+    char paths[2][LIMIT_PATH_BYTES];
+    char text[LIMIT_PATH_BYTES];
+    bool needs_umask;
+    mode_t umask;
+    struct open_how how; /* of opens */
+    /* The outcome, besides what perform returns: a descriptor to hand over, or one whose opening
+     * must wait, which is done elsewhere. */
+    int fd; /* owned */
+    bool must_wait;
+};
+
+static inline int call_int(const struct call *call, int index)
+{
+    return (int)call->notif->data.args[index];
+}
+
+/* 0, or -EACCES when the rules do not let the location be written (read). Says nothing yet. */
+int call_judge(const struct call *call, const struct location *at, enum path_op op);
+/* The same for anything that is open; is_anchored: it was reached from the root. */
+int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
+                      enum path_op op);
+
+/* SECURITY: what the supervisor opens in /proc it opens with its own rights over the processes
+ * inside. Only what is the caller's own is opened for it. */
+int call_judge_proc(const struct call *call, int fd, const char *path, bool writes);
+
+/* Reports a refusal. Returns -errnum. */
+int call_refuse(const struct call *call, const char *path, int errnum);
+/* Refuses to make what is at the location: -EEXIST where it is there, -EROFS where the mount would
+ * say so anyway, else -EACCES with a report. */
+int call_refuse_new(const struct call *call, const struct location *at);
+/* EROFS or EACCES for something that exists. */
+int call_refuse_old(const struct call *call, int fd, const char *path);
+
+/* The table of trapped calls; NULL: none such. */
+const struct call_kind *call_find(int number);
+
+int open_prepare(struct call *call);
+int open_prepare_how(struct call *call);
+int open_perform(struct call *call);
+int open_perform_how(struct call *call);
+int make_dir(struct call *call);
+int make_node(struct call *call);
+int make_symlink(struct call *call);
+int make_link(struct call *call);
+int change_name(struct call *call);
+int change_size(struct call *call);
+
+#endif

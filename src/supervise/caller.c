@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervise/caller.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { STATUS_BYTES = 8192, PAGE_BYTES = 4096 };
+
+void caller_init(struct caller *caller)
+{
+    *caller = (struct caller){.proc_fd = -EBADF, .status_fd = -EBADF};
+}
+
+void caller_done(struct caller *caller)
+{
+    if (caller->proc_fd >= 0)
+        close(caller->proc_fd);
+    if (caller->status_fd >= 0)
+        close(caller->status_fd);
+    caller_init(caller);
+}
+
+int caller_attach(struct caller *caller, pid_t tid)
+{
+    char path[32];
+
+    if (caller->tid == tid)
+        return 0;
+    caller_done(caller);
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)tid);
+    caller->proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (caller->proc_fd < 0)
+        return -errno;
+    caller->status_fd = openat(caller->proc_fd, "status", O_RDONLY | O_CLOEXEC);
+    if (caller->status_fd < 0)
+        return -errno;
+    caller->tid = tid;
+    return 0;
+}
+
+static ssize_t read_some(const struct caller *caller, uint64_t address, void *bytes, size_t size)
+{
+    struct iovec local = {.iov_base = bytes, .iov_len = size};
+    struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+    ssize_t got = process_vm_readv(caller->tid, &local, 1, &remote, 1, 0);
+
+    return got < 0 ? -errno : got;
+}
+
+int caller_read(const struct caller *caller, uint64_t address, void *bytes, size_t size)
+{
+    ssize_t got = read_some(caller, address, bytes, size);
+
+    return got == (ssize_t)size ? 0 : -EFAULT;
+}
+
+int caller_read_path(const struct caller *caller, uint64_t address,
+                     char path[static LIMIT_PATH_BYTES])
+{
+    size_t used = 0;
+
+    while (used < LIMIT_PATH_BYTES) {
+        uint64_t at = address + used;
+        /* Not past the end of a page: the next one need not be there. */
+        size_t want = PAGE_BYTES - (size_t)(at % PAGE_BYTES);
+        ssize_t got;
+
+        if (want > LIMIT_PATH_BYTES - used)
+            want = LIMIT_PATH_BYTES - used;
+        got = read_some(caller, at, path + used, want);
+        if (got <= 0)
+            return -EFAULT;
+        if (memchr(path + used, '\0', (size_t)got))
+            return 0;
+        used += (size_t)got;
+    }
+    return -ENAMETOOLONG;
+}
+
+static int read_status(const struct caller *caller, char text[static STATUS_BYTES])
+{
+    ssize_t got = pread(caller->status_fd, text, STATUS_BYTES - 1, 0);
+
+    if (got <= 0)
+        return got < 0 ? -errno : -ESRCH;
+    text[got] = '\0';
+    return 0;
+}
+
+/* Behind "\nKEY:\t", or NULL. */
+static const char *status_field(const char *text, const char *key)
+{
+    size_t length = strlen(key);
+
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += line[0] == '\n';
+        if (strncmp(line, key, length) == 0 && line[length] == ':')
+            return line + length + 1;
+    }
+    return NULL;
+}
+
+int caller_umask(const struct caller *caller, mode_t *ret_umask)
+{
+    char text[STATUS_BYTES];
+    const char *field;
+    int r = read_status(caller, text);
+
+    if (r < 0)
+        return r;
+    field = status_field(text, "Umask");
+    if (!field)
+        return -ESRCH; /* it is ending */
+    *ret_umask = (mode_t)strtoul(field, NULL, 8);
+    return 0;
+}
+
+/* "HOST\tSANDBOX\tDEEPER...": the second, and the last. */
+static int parse_ids(const char *field, pid_t *ret_inside, pid_t *ret_deepest)
+{
+    pid_t ids[33] = {0};
+    size_t count = 0;
+
+    if (!field)
+        return -ESRCH;
+    while (*field != '\n' && *field && count < 33) {
+        char *end;
+        long id = strtol(field, &end, 10);
+
+        if (end == field)
+            break;
+        ids[count++] = (pid_t)id;
+        field = end;
+    }
+    if (count == 0)
+        return -ESRCH;
+    *ret_inside = ids[count > 1 ? 1 : 0];
+    *ret_deepest = ids[count - 1];
+    return 0;
+}
+
+int caller_ids(const struct caller *caller, struct caller_ids *ret_ids)
+{
+    char text[STATUS_BYTES];
+    const char *field;
+    int r = read_status(caller, text);
+
+    if (r < 0)
+        return r;
+    r = parse_ids(status_field(text, "NStgid"), &ret_ids->tgid, &ret_ids->deepest_tgid);
+    if (r == 0)
+        r = parse_ids(status_field(text, "NSpid"), &ret_ids->tid, &ret_ids->deepest_tid);
+    field = status_field(text, "Uid");
+    if (r < 0 || !field)
+        return -ESRCH;
+    for (int i = 0; i < 4; i++) { /* real, effective, saved, file system */
+        char *end;
+
+        ret_ids->uid = (uid_t)strtoul(field, &end, 10);
+        field = end;
+    }
+    return 0;
+}
+
+int caller_tty(const struct caller *caller, dev_t *ret_device)
+{
+    autoclose int fd = openat(caller->proc_fd, "stat", O_RDONLY | O_CLOEXEC);
+    char text[1024];
+    const char *field;
+    char *end;
+    long session;
+    unsigned long device;
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+    if (got <= 0)
+        return -ENXIO;
+    text[got] = '\0';
+    field = strrchr(text, ')'); /* the name may hold anything, but the last one ends it */
+    if (!field || strlen(field) < 4)
+        return -ENXIO;
+    field += 4;                   /* ") S " */
+    for (int i = 0; i < 2; i++) { /* parent, process group */
+        (void)strtol(field, &end, 10);
+        field = end;
+    }
+    session = strtol(field, &end, 10);
+    device = strtoul(end, NULL, 10);
+    /* SECURITY: numbers of terminals repeat in each devpts: a session of the host has one of the
+     * host's, and its number inside would name somebody else's. */
+    if (device == 0 || session <= 0 || session == getsid(0))
+        return -ENXIO;
+    *ret_device = makedev((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+    return 0;
+}
+
+int caller_open_dir(const struct caller *caller, int dir_fd)
+{
+    char name[24] = "cwd";
+    int fd;
+
+    if (dir_fd != AT_FDCWD) {
+        if (dir_fd < 0)
+            return -EBADF;
+        (void)snprintf(name, sizeof(name), "fd/%d", dir_fd);
+    }
+    fd = openat(caller->proc_fd, name, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT && dir_fd != AT_FDCWD ? -EBADF : -errno;
+    return fd;
+}
+
+int caller_open_root(const struct caller *caller)
+{
+    int fd = openat(caller->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}

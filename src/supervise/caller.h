@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread whose call is answered, read from outside: its memory, its
+ * directories, its umask. All of it is only worth something when the
+ * notification is still valid after the last of these reads: ids are reused.
+ */
+#ifndef SUPERVISE_CALLER_H
+#define SUPERVISE_CALLER_H
+
+#include "base/limits.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The thread that called last; kept, for it is the likeliest to call next. A dead thread's
+ * descriptors fail for good, so that a reused id is never mistaken for it. */
+struct caller {
+    pid_t tid; /* 0: nobody yet */
+    int proc_fd;
+    int status_fd;
+};
+
+/* Its ids as the sandbox's own /proc names them. */
+struct caller_ids {
+    pid_t tgid, tid;
+    pid_t deepest_tgid, deepest_tid; /* in the innermost pid namespace */
+    uid_t uid;                       /* file system uid, as the host sees it */
+};
+
+void caller_init(struct caller *caller);
+void caller_done(struct caller *caller);
+
+/* All return 0 or a negative errno. What is known of a thread by the same id is kept: when a call
+ * below fails, caller_done and attaching anew tell whether it was another thread. */
+int caller_attach(struct caller *caller, pid_t tid);
+int caller_read(const struct caller *caller, uint64_t address, void *bytes, size_t size);
+/* A path as the kernel takes it: -EFAULT, -ENAMETOOLONG. */
+int caller_read_path(const struct caller *caller, uint64_t address,
+                     char path[static LIMIT_PATH_BYTES]);
+int caller_umask(const struct caller *caller, mode_t *ret_umask);
+int caller_ids(const struct caller *caller, struct caller_ids *ret_ids);
+/* Device number of its controlling terminal; -ENXIO: it has none that is the sandbox's own. */
+int caller_tty(const struct caller *caller, dev_t *ret_device);
+
+/* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
+int caller_open_dir(const struct caller *caller, int dir_fd);
+int caller_open_root(const struct caller *caller);
+
+#endif

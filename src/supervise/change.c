@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that change what a name stands for: renames, and truncation by path. */
+#include "base/cleanup.h"
+#include "supervise/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* One side of a rename. */
+struct side {
+    struct location at;
+    struct stat st;
+    bool exists;
+    bool is_refused;
+};
+
+static int find_side(struct call *call, int which, struct side *side)
+{
+    int r = locate(&call->locator, &call->starts[which], call->paths[which], &side->at);
+
+    if (r < 0)
+        return r;
+    side->exists = fstatat(side->at.dir, side->at.name, &side->st, AT_SYMLINK_NOFOLLOW) == 0;
+    side->is_refused = call_judge(call, &side->at, PATH_WRITE) < 0;
+    return 0;
+}
+
+/* What comes to be at the other side's name. */
+static int judge_arrival(const struct call *call, const struct side *what, const struct side *to)
+{
+    int r = 0;
+
+    if (S_ISDIR(what->st.st_mode))
+        r = guard_move(call->guard, what->at.dir, what->at.name, what->at.path, to->at.path);
+    else if (S_ISLNK(what->st.st_mode) && guard_has_below(call->guard, to->at.path))
+        r = -EACCES;
+    if (r == -EACCES || r == -EBUSY)
+        return call_refuse(call, r == -EBUSY ? what->at.path : to->at.path, -r);
+    return r;
+}
+
+static int judge_rename(const struct call *call, const struct side *from, const struct side *to,
+                        unsigned flags)
+{
+    int r;
+
+    /* The kernel's own errors come first: nothing that could be renamed is named. */
+    if (!from->exists || ((flags & RENAME_EXCHANGE) && !to->exists) ||
+        strcmp(from->at.name, ".") == 0 || strcmp(to->at.name, ".") == 0)
+        return 0;
+    if ((flags & RENAME_NOREPLACE) && to->exists)
+        return 0;
+    if (from->is_refused)
+        return call_refuse(call, from->at.path, EBUSY);
+    if (to->is_refused)
+        return call_refuse(call, to->at.path, to->exists ? EBUSY : EACCES);
+    r = judge_arrival(call, from, to);
+    if (r == 0 && (flags & RENAME_EXCHANGE))
+        r = judge_arrival(call, to, from);
+    return r;
+}
+
+int change_name(struct call *call)
+{
+    struct side sides[2] = {{.at = LOCATION_NONE}, {.at = LOCATION_NONE}};
+    unsigned flags = call->kind->number == SYS_renameat2 ? (unsigned)call_int(call, 4) : 0;
+    char names[2][NAME_MAX + 2];
+    int r;
+
+    /* SECURITY: a whiteout hides what lies below it in an overlay. */
+    if (flags == RENAME_WHITEOUT || flags == (RENAME_WHITEOUT | RENAME_NOREPLACE))
+        return call_refuse(call, call->paths[0], EPERM);
+    r = find_side(call, 0, &sides[0]);
+    if (r == 0)
+        r = find_side(call, 1, &sides[1]);
+    if (r == 0)
+        r = judge_rename(call, &sides[0], &sides[1], flags);
+    for (int i = 0; i < 2; i++)
+        (void)snprintf(names[i], sizeof(names[i]), "%s%s", sides[i].at.name,
+                       sides[i].at.has_slash ? "/" : "");
+    if (r == 0 &&
+        syscall(SYS_renameat2, sides[0].at.dir, names[0], sides[1].at.dir, names[1], flags) < 0)
+        r = -errno;
+    location_done(&sides[0].at);
+    location_done(&sides[1].at);
+    return r;
+}
+
+/* The file that a path leads to, links followed: O_PATH, and where it is. */
+static int follow(struct call *call, struct location *at, int *ret_fd, bool *ret_write_open)
+{
+    struct located_link link;
+    int start = take_fd(&call->starts[0]);
+    const char *path = call->paths[0];
+
+    *ret_write_open = false;
+    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
+        autoclose int fd = -EBADF;
+        struct stat st;
+        int r = locate(&call->locator, &start, path, at);
+
+        cleanup_close(&start);
+        start = -EBADF;
+        if (r < 0)
+            return r;
+        fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st) < 0)
+            return -errno;
+        if (!S_ISLNK(st.st_mode)) {
+            *ret_fd = take_fd(&fd);
+            return at->has_slash && !S_ISDIR(st.st_mode) ? -ENOTDIR : 0;
+        }
+        r = locate_link(&call->locator, at, &link);
+        if (r < 0)
+            return r;
+        if (link.object >= 0) {
+            *ret_fd = link.object;
+            *ret_write_open = link.is_write_open;
+            at->is_anchored = false;
+            return locate_path(link.object, at->path);
+        }
+        start = take_fd(&at->dir);
+        path = link.text;
+    }
+    cleanup_close(&start);
+    return -ELOOP;
+}
+
+int change_size(struct call *call)
+{
+    autolocation struct location at = LOCATION_NONE;
+    autoclose int fd = -EBADF;
+    char path[32];
+    bool is_write_open;
+    struct stat st;
+    int r;
+
+    if ((int64_t)call->notif->data.args[1] < 0)
+        return -EINVAL;
+    r = follow(call, &at, &fd, &is_write_open);
+    if (r < 0)
+        return r;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (S_ISREG(st.st_mode) && st.st_nlink > 0 && !is_write_open &&
+        call_judge_object(call, fd, at.path, at.is_anchored, PATH_WRITE) < 0)
+        return call_refuse_old(call, fd, at.path);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return truncate(path, (off_t)call->notif->data.args[1]) < 0 ? -errno : 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rules of an image say of a path inside: the policy's own code, asked on the rules alone.
+ */
+#ifndef SUPERVISE_GUARD_H
+#define SUPERVISE_GUARD_H
+
+#include "policy/decide.h"
+#include "wire/image.h"
+
+struct guard {
+    const struct image *image;
+    struct policy policy;
+};
+
+enum guard_answer {
+    GUARD_ALLOW,
+    GUARD_UNGRANTED, /* no rule says no, but none grants it: the mounts decide */
+    GUARD_REFUSE,
+};
+
+/* Reads the image's rules. guard_done also after a failure. */
+int guard_init(struct guard *guard, const struct image *image, struct bawn_error *err);
+void guard_done(struct guard *guard);
+
+/* path is absolute, normalized and resolved. What cannot be found out is refused. */
+enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
+
+/* Whether the mounts leave a path of the host writable: there a grant must not be missing. */
+bool guard_is_writable_tree(const struct guard *guard, const char *path);
+
+/*
+ * Whether a rule against writing is about something below this very name. Such
+ * a name may be a directory, whose content is decided path by path, but no
+ * link: below a link lies what some other path holds.
+ */
+bool guard_has_below(const struct guard *guard, const char *path);
+
+/*
+ * Whether a directory may be known by another path: 0; -EBUSY when something in
+ * it is protected under the old path only; -EACCES under the new one only;
+ * -EXDEV when it is too large to tell, so that who moves it copies it instead.
+ */
+int guard_move(const struct guard *guard, int dir_fd, const char *name, const char *from,
+               const char *to);
+
+#endif

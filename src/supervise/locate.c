@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervise/locate.h"
+
+#include "base/cleanup.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <linux/stat.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { PROC_ROOT_INODE = 1, EAGAIN_TRIES = 128 };
+
+void location_done(struct location *location)
+{
+    cleanup_close(&location->dir);
+    location->dir = -EBADF;
+}
+
+int locate_openat2(int dir, const char *path, uint64_t flags, uint64_t resolve)
+{
+    struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = resolve};
+
+    for (int i = 0; i < EAGAIN_TRIES; i++) {
+        long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+        if (fd >= 0)
+            return (int)fd;
+        /* Something was renamed while ".." was walked. */
+        if (errno != EAGAIN)
+            return -errno;
+    }
+    return -EAGAIN;
+}
+
+int locate_path(int fd, char path[static LIMIT_PATH_BYTES])
+{
+    char link[32];
+    ssize_t length;
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, path, LIMIT_PATH_BYTES);
+    if (length < 0)
+        return -errno;
+    if (length == LIMIT_PATH_BYTES)
+        return -ENAMETOOLONG;
+    path[length] = '\0';
+    return 0;
+}
+
+bool locate_is_same(int a, int b)
+{
+    struct statx one = {0};
+    struct statx other = {0};
+    unsigned mask = STATX_INO | STATX_MNT_ID;
+
+    return syscall(SYS_statx, a, "", AT_EMPTY_PATH, mask, &one) == 0 &&
+           syscall(SYS_statx, b, "", AT_EMPTY_PATH, mask, &other) == 0 &&
+           one.stx_ino == other.stx_ino && one.stx_mnt_id == other.stx_mnt_id &&
+           one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
+}
+
+static int open_inside(const struct locator *locator, const char *path, uint64_t flags)
+{
+    return locate_openat2(locator->root_fd, path, O_PATH | flags,
+                          RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+}
+
+bool locate_is_inside(const struct locator *locator, int fd)
+{
+    char path[LIMIT_PATH_BYTES];
+    autoclose int again = -EBADF;
+
+    if (locate_path(fd, path) < 0 || path[0] != '/')
+        return false;
+    again = open_inside(locator, path, O_NOFOLLOW);
+    return again >= 0 && locate_is_same(fd, again);
+}
+
+bool locate_is_proc(int fd)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) == 0 && (uint64_t)fs.f_type == PROC_SUPER_MAGIC;
+}
+
+pid_t locate_proc_pid(const char *path)
+{
+    char *end;
+    long pid;
+
+    if (strncmp(path, "/proc", 5) != 0 || (path[5] && path[5] != '/'))
+        return -EACCES;
+    if (!path[5] || path[6] < '0' || path[6] > '9')
+        return 0;
+    pid = strtol(path + 6, &end, 10);
+    return (*end == '/' || !*end) && pid > 0 && pid <= INT_MAX ? (pid_t)pid : -EACCES;
+}
+
+/* What "self" and "thread-self" are to the caller; an empty text for other names. */
+static int self_text(const struct locator *locator, const char *name,
+                     char text[static LIMIT_PATH_BYTES])
+{
+    bool is_thread = strcmp(name, "thread-self") == 0;
+    struct caller_ids ids;
+    int r;
+
+    text[0] = '\0';
+    if (!is_thread && strcmp(name, "self") != 0)
+        return 0;
+    r = caller_ids(locator->caller, &ids);
+    if (r < 0)
+        return r;
+    if (is_thread)
+        (void)snprintf(text, LIMIT_PATH_BYTES, "%d/task/%d",
+                       (int)(locator->is_nested ? ids.deepest_tgid : ids.tgid),
+                       (int)(locator->is_nested ? ids.deepest_tid : ids.tid));
+    else
+        (void)snprintf(text, LIMIT_PATH_BYTES, "%d",
+                       (int)(locator->is_nested ? ids.deepest_tgid : ids.tgid));
+    return 0;
+}
+
+/* SECURITY: through a link of another process's /proc directory the supervisor gets where the
+ * caller could not: pid 1 is not dumpable. The caller's own things it could open itself. */
+static int jump(const struct locator *locator, int dir, const char *name, struct located_link *link)
+{
+    char path[LIMIT_PATH_BYTES];
+    struct caller_ids ids;
+    struct stat st;
+    pid_t pid;
+    int r = locator->refuses_magic ? -ELOOP : locate_path(dir, path);
+
+    if (r == 0)
+        r = caller_ids(locator->caller, &ids);
+    if (r < 0)
+        return r;
+    pid = locate_proc_pid(path);
+    if (pid != (locator->is_nested ? ids.deepest_tgid : ids.tgid))
+        return -EACCES;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    link->object = openat(dir, name, O_PATH | O_CLOEXEC);
+    if (link->object < 0)
+        return -errno;
+    /* The owner's bits of such a link show how the descriptor was opened. */
+    link->is_write_open =
+        strlen(path) > 3 && strcmp(path + strlen(path) - 3, "/fd") == 0 && (st.st_mode & S_IWUSR);
+    return 0;
+}
+
+static int read_link(const struct locator *locator, int dir, const char *name,
+                     struct located_link *link)
+{
+    ssize_t length;
+    struct stat st;
+
+    link->object = -EBADF;
+    link->is_write_open = false;
+    if (locate_is_proc(dir)) {
+        int r;
+
+        if (fstat(dir, &st) < 0)
+            return -errno;
+        if (st.st_ino != PROC_ROOT_INODE)
+            return jump(locator, dir, name, link);
+        r = self_text(locator, name, link->text);
+        if (r < 0 || link->text[0])
+            return r;
+    }
+    length = readlinkat(dir, name, link->text, LIMIT_PATH_BYTES);
+    if (length < 0)
+        return -errno;
+    if (length == LIMIT_PATH_BYTES)
+        return -ENAMETOOLONG;
+    link->text[length] = '\0';
+    return length == 0 ? -ENOENT : 0;
+}
+
+int locate_link(const struct locator *locator, const struct location *location,
+                struct located_link *ret_link)
+{
+    return read_link(locator, location->dir, location->name, ret_link);
+}
+
+/* A walk by hand: the directory reached, and what is still to go. */
+struct walk {
+    const struct locator *locator;
+    int at;
+    bool is_anchored;
+    unsigned links;
+    char rest[2 * LIMIT_PATH_BYTES];
+};
+
+static void walk_to(struct walk *walk, int fd)
+{
+    cleanup_close(&walk->at);
+    walk->at = fd;
+}
+
+static int walk_root(struct walk *walk)
+{
+    int fd = openat(walk->locator->root_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    walk_to(walk, fd);
+    walk->is_anchored = true;
+    return 0;
+}
+
+static int walk_link(struct walk *walk, const char *name, const char *rest)
+{
+    struct located_link link;
+    char whole[2 * LIMIT_PATH_BYTES];
+    int length;
+    int r;
+
+    if (++walk->links > LIMIT_SYMLINKS)
+        return -ELOOP;
+    r = read_link(walk->locator, walk->at, name, &link);
+    if (r < 0)
+        return r;
+    if (link.object >= 0) {
+        walk_to(walk, link.object);
+        walk->is_anchored = false;
+        memmove(walk->rest, rest, strlen(rest) + 1);
+        return 0;
+    }
+    length = snprintf(whole, sizeof(whole), "%s/%s", link.text, rest);
+    if (length < 0 || (size_t)length >= sizeof(whole))
+        return -ENAMETOOLONG;
+    memcpy(walk->rest, whole, (size_t)length + 1);
+    return whole[0] == '/' ? walk_root(walk) : 0;
+}
+
+static int walk_up(struct walk *walk)
+{
+    int fd;
+
+    if (locate_is_same(walk->at, walk->locator->root_fd))
+        return 0;
+    fd = openat(walk->at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    walk_to(walk, fd);
+    return 0;
+}
+
+static int walk_name(struct walk *walk)
+{
+    const char *rest = walk->rest;
+    char name[NAME_MAX + 1];
+    size_t length;
+    const char *component = path_next(&rest, &length);
+    autoclose int fd = -EBADF;
+    struct stat st;
+
+    if (!component) {
+        walk->rest[0] = '\0';
+        return 0;
+    }
+    if (length > NAME_MAX)
+        return -ENAMETOOLONG;
+    memcpy(name, component, length);
+    name[length] = '\0';
+    if (strcmp(name, "..") == 0) {
+        int r = walk_up(walk);
+
+        memmove(walk->rest, rest, strlen(rest) + 1);
+        return r;
+    }
+    fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    if (S_ISLNK(st.st_mode))
+        return walk_link(walk, name, rest);
+    walk_to(walk, take_fd(&fd));
+    memmove(walk->rest, rest, strlen(rest) + 1);
+    return 0;
+}
+
+static int walk_dir(const struct locator *locator, int *start, const char *path, bool *ret_anchored)
+{
+    struct walk walk = {.locator = locator, .at = -EBADF};
+    struct stat st;
+    int r = 0;
+
+    if (path[0] == '/')
+        r = walk_root(&walk);
+    else
+        walk.at = fcntl(*start, F_DUPFD_CLOEXEC, 3);
+    (void)snprintf(walk.rest, sizeof(walk.rest), "%s", path);
+    while (r == 0 && walk.rest[0])
+        r = walk_name(&walk);
+    if (r == 0 && fstat(walk.at, &st) < 0)
+        r = -errno;
+    if (r == 0 && !S_ISDIR(st.st_mode))
+        r = -ENOTDIR;
+    if (r < 0) {
+        cleanup_close(&walk.at);
+        return r;
+    }
+    *ret_anchored = walk.is_anchored;
+    return walk.at;
+}
+
+/* A relative path that leaves the directory it starts in: the same from the root. */
+static int open_from_root(const struct locator *locator, int start, const char *path)
+{
+    char from[LIMIT_PATH_BYTES];
+    char whole[2 * LIMIT_PATH_BYTES];
+    int r = locate_path(start, from);
+
+    if (r < 0)
+        return r;
+    if (!locate_is_inside(locator, start))
+        return -EXDEV;
+    (void)snprintf(whole, sizeof(whole), "%s/%s", from, path);
+    return strlen(whole) < LIMIT_PATH_BYTES ? open_inside(locator, whole, O_DIRECTORY) : -EXDEV;
+}
+
+static int open_dir(const struct locator *locator, int *start, const char *path, bool *ret_anchored)
+{
+    int fd;
+
+    *ret_anchored = path[0] == '/';
+    if (!path[0])
+        return take_fd(start);
+    if (path[0] == '/') {
+        fd = open_inside(locator, path, O_DIRECTORY);
+    } else {
+        fd = locate_openat2(*start, path, O_PATH | O_DIRECTORY,
+                            RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+        if (fd == -EXDEV)
+            fd = open_from_root(locator, *start, path);
+    }
+    if (fd == -ENOENT || fd == -ELOOP || fd == -EXDEV)
+        fd = walk_dir(locator, start, path, ret_anchored);
+    return fd;
+}
+
+/* Splits off the last name. "." where there is none: "/", "x/.", "..". */
+static int split(const char *path, char dir[static LIMIT_PATH_BYTES], struct location *location)
+{
+    size_t end = strlen(path);
+    size_t begin;
+
+    if (end == 0)
+        return -ENOENT;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    location->has_slash = path[end] == '/';
+    for (begin = end; begin > 0 && path[begin - 1] != '/';)
+        begin--;
+    if (begin == end || strncmp(path + begin, ".", end - begin) == 0 ||
+        (end - begin == 2 && strncmp(path + begin, "..", 2) == 0)) {
+        begin = strlen(path);
+        (void)snprintf(location->name, sizeof(location->name), ".");
+    } else if (end - begin <= NAME_MAX) {
+        memcpy(location->name, path + begin, end - begin);
+        location->name[end - begin] = '\0';
+    } else {
+        location->name[0] = '\0'; /* too long; what is before it fails first */
+    }
+    memcpy(dir, path, begin);
+    dir[begin] = '\0';
+    return 0;
+}
+
+int locate(const struct locator *locator, int *start, const char *path,
+           struct location *ret_location)
+{
+    char dir[LIMIT_PATH_BYTES];
+    int r = split(path, dir, ret_location);
+    size_t length;
+
+    if (r < 0)
+        return r;
+    ret_location->dir = open_dir(locator, start, dir, &ret_location->is_anchored);
+    if (ret_location->dir < 0)
+        return ret_location->dir;
+    if (!ret_location->name[0])
+        return -ENAMETOOLONG;
+    r = locate_path(ret_location->dir, ret_location->path);
+    if (r < 0)
+        return r;
+    if (ret_location->path[0] != '/')
+        return -ENOTDIR;
+    if (strcmp(ret_location->name, ".") == 0)
+        return 0;
+    length = strlen(ret_location->path);
+    if (length == 1)
+        length = 0; /* the root */
+    (void)snprintf(ret_location->path + length, sizeof(ret_location->path) - length, "/%s",
+                   ret_location->name);
+    return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding where a caller's path leads, from outside and from the caller's root.
+ *
+ * How it works: a path becomes an open directory and a last name. The decision
+ * is made on the directory's own path, the call is made on its descriptor: no
+ * path is walked twice. The kernel walks in one openat2 whatever has no
+ * /proc/self and no magic link in it; the rest is walked here, name by name,
+ * since "self" must be the caller and a magic link must be the caller's own.
+ */
+#ifndef SUPERVISE_LOCATE_H
+#define SUPERVISE_LOCATE_H
+
+#include "base/limits.h"
+#include "supervise/caller.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct locator {
+    int root_fd; /* of the caller */
+    const struct caller *caller;
+    bool is_nested;     /* the caller is in a container of its own inside */
+    bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
+};
+
+struct location {
+    int dir;                 /* O_PATH, owned */
+    bool is_anchored;        /* reached from the root, not from a descriptor of the caller's */
+    bool has_slash;          /* the path ended in one */
+    char name[NAME_MAX + 1]; /* "." where the path names the directory itself */
+    char path[LIMIT_PATH_BYTES + NAME_MAX + 2]; /* of it all, inside */
+};
+
+#define LOCATION_NONE                                                                              \
+    {                                                                                              \
+        .dir = -EBADF                                                                              \
+    }
+#define autolocation __attribute__((cleanup(location_done)))
+void location_done(struct location *location);
+
+/* *start, where a relative path begins, is taken. */
+int locate(const struct locator *locator, int *start, const char *path,
+           struct location *ret_location);
+
+/*
+ * Where the symbolic link at a location leads: a path, to be located from the
+ * same directory, in text; or for a link of /proc to what the caller has
+ * open, that thing as an O_PATH descriptor in *ret_object (else -EBADF).
+ */
+struct located_link {
+    char text[LIMIT_PATH_BYTES];
+    int object;
+    bool is_write_open; /* the caller's descriptor is open for writing already */
+};
+int locate_link(const struct locator *locator, const struct location *location,
+                struct located_link *ret_link);
+
+/* Path of an O_PATH descriptor, as its own mount namespace has it. */
+int locate_path(int fd, char path[static LIMIT_PATH_BYTES]);
+
+/* Whether the descriptor is what its path names in the caller's root, by the same mount. */
+bool locate_is_inside(const struct locator *locator, int fd);
+
+/* Whether both are the same file by the same mount. */
+bool locate_is_same(int a, int b);
+
+/* Which process of the sandbox's /proc a path is about: its id, 0 none, -EACCES unknown. */
+pid_t locate_proc_pid(const char *path);
+bool locate_is_proc(int fd);
+
+int locate_openat2(int dir, const char *path, uint64_t flags, uint64_t resolve);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening on behalf of the caller.
+ *
+ * How it works: what does not exist is made with O_EXCL, so that no link is
+ * followed and nothing can block. What exists is first taken hold of with
+ * O_PATH; links are followed by hand, and only then is the thing itself opened,
+ * through the descriptor, without waiting. What would wait is handed to
+ * a process of its own.
+ */
+#include "base/cleanup.h"
+#include "supervise/call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#ifndef O_TMPFILE
+#define O_TMPFILE (020000000 | O_DIRECTORY)
+#endif
+
+enum { HOW_BYTES_MIN = 24, HOW_BYTES_MAX = 4096 };
+
+static int open_flags(const struct call *call)
+{
+    return (int)call->how.flags;
+}
+
+static bool is_tmpfile(int flags)
+{
+    return (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+static bool creates(int flags)
+{
+    return (flags & O_CREAT) && !is_tmpfile(flags);
+}
+
+/* A file without a name changes nothing that a path names. */
+static bool writes(int flags)
+{
+    return !is_tmpfile(flags) && ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC));
+}
+
+static void note_umask(struct call *call)
+{
+    call->needs_umask = creates(open_flags(call)) || is_tmpfile(open_flags(call));
+}
+
+int open_prepare(struct call *call)
+{
+    const __u64 *args = call->notif->data.args + call->kind->paths[0] + 1;
+    bool is_creat = strcmp(call->kind->name, "creat") == 0;
+
+    call->how.flags = is_creat ? O_CREAT | O_WRONLY | O_TRUNC : (uint32_t)args[0];
+    call->how.mode = (mode_t)args[is_creat ? 0 : 1] & 07777;
+    note_umask(call);
+    return 0;
+}
+
+/* The kernel itself says what is wrong with the arguments: it looks at them before the path. */
+int open_prepare_how(struct call *call)
+{
+    uint64_t size = call->notif->data.args[3];
+    autofree unsigned char *bytes = NULL;
+    int r;
+
+    if (size < HOW_BYTES_MIN)
+        return -EINVAL;
+    if (size > HOW_BYTES_MAX)
+        return -E2BIG;
+    bytes = calloc(1, size);
+    if (!bytes)
+        return -ENOMEM;
+    r = caller_read(call->caller, call->notif->data.args[2], bytes, size);
+    if (r < 0)
+        return r;
+    if (syscall(SYS_openat2, AT_FDCWD, "", bytes, size) < 0 && errno != ENOENT)
+        return -errno;
+    memcpy(&call->how, bytes, sizeof(call->how));
+    note_umask(call);
+    return 0;
+}
+
+static int wait_for(struct call *call, int *object)
+{
+    call->fd = take_fd(object);
+    call->must_wait = true;
+    return 0;
+}
+
+/* Opens what is held by *object. */
+static int reopen(struct call *call, int *object, const struct stat *st)
+{
+    int flags = (open_flags(call) & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
+    bool may_block = !(flags & O_NONBLOCK);
+    char path[32];
+
+    if (is_tmpfile(open_flags(call)))
+        flags |= open_flags(call) & O_EXCL;
+    if (S_ISFIFO(st->st_mode) && may_block && (flags & O_ACCMODE) == O_RDONLY)
+        return wait_for(call, object);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", *object);
+    call->fd = open(path, flags | O_NONBLOCK, (mode_t)call->how.mode);
+    if (call->fd < 0) {
+        bool would_block = errno == EWOULDBLOCK || (errno == ENXIO && S_ISFIFO(st->st_mode));
+
+        return may_block && would_block ? wait_for(call, object) : -errno;
+    }
+    if (may_block)
+        (void)fcntl(call->fd, F_SETFL, flags & ~(O_NONBLOCK | O_ASYNC));
+    return 0;
+}
+
+/* SECURITY: /dev/tty is whatever terminal the process that opens it has: here it would be the
+ * user's own. */
+static int open_terminal(struct call *call)
+{
+    autoclose int object = -EBADF;
+    char path[32];
+    struct stat st;
+    dev_t device;
+    int r = caller_tty(call->caller, &device);
+
+    if (r < 0)
+        return r;
+    (void)snprintf(path, sizeof(path), "dev/pts/%u", minor(device));
+    object =
+        locate_openat2(call->locator.root_fd, path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+    if (object < 0 || fstat(object, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != device)
+        return -ENXIO;
+    return reopen(call, &object, &st);
+}
+
+static int judge_existing(struct call *call, int object, const char *path, bool is_anchored)
+{
+    bool is_write = writes(open_flags(call));
+
+    if (call_judge_proc(call, object, path, is_write) < 0)
+        return call_refuse(call, path, EACCES);
+    if (is_write)
+        return call_judge_object(call, object, path, is_anchored, PATH_WRITE) < 0
+                   ? call_refuse_old(call, object, path)
+                   : 0;
+    return guard_ask(call->guard, path, PATH_READ) == GUARD_REFUSE ? call_refuse(call, path, EACCES)
+                                                                   : 0;
+}
+
+/* Opens something that exists and is no link. is_own: the caller has it open this way already. */
+static int open_object(struct call *call, int *object, const char *path, bool is_anchored,
+                       bool is_own)
+{
+    int flags = open_flags(call);
+    struct stat st;
+
+    if (fstat(*object, &st) < 0)
+        return -errno;
+    if (creates(flags) && S_ISDIR(st.st_mode))
+        return -EISDIR;
+    if ((flags & O_DIRECTORY) && !S_ISDIR(st.st_mode))
+        return -ENOTDIR;
+    /* A pipe or a file without a name has no path that a rule could be about. */
+    if (path[0] == '/' && st.st_nlink > 0 && !is_own && !(S_ISDIR(st.st_mode) && writes(flags))) {
+        int r = judge_existing(call, *object, path, is_anchored);
+
+        if (r < 0)
+            return r;
+    }
+    if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 0))
+        return open_terminal(call);
+    return reopen(call, object, &st);
+}
+
+static int open_new(struct call *call, const struct location *at)
+{
+    int flags = open_flags(call) | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY;
+
+    call->fd = openat(at->dir, at->name, flags, (mode_t)call->how.mode);
+    return call->fd < 0 ? -errno : 0;
+}
+
+/* A link as the last name: followed (*ret_follow), or what O_NOFOLLOW makes of it. */
+static int open_link(struct call *call, const struct location *at, bool *ret_follow)
+{
+    int flags = open_flags(call);
+
+    if (!(flags & O_NOFOLLOW) || at->has_slash) {
+        if ((creates(flags) || writes(flags)) && call_judge(call, at, PATH_WRITE) < 0)
+            return call_refuse_old(call, at->dir, at->path);
+        *ret_follow = true;
+        return 0;
+    }
+    return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+}
+
+static int open_existing(struct call *call, const struct location *at, bool *ret_follow)
+{
+    autoclose int object = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (object < 0 || fstat(object, &st) < 0)
+        return -errno;
+    if (S_ISLNK(st.st_mode))
+        return open_link(call, at, ret_follow);
+    if (at->has_slash && !S_ISDIR(st.st_mode))
+        return -ENOTDIR;
+    return open_object(call, &object, at->path, at->is_anchored, false);
+}
+
+static int open_at(struct call *call, const struct location *at, bool *ret_follow)
+{
+    int flags = open_flags(call);
+    bool is_refused;
+    int r = -ENOENT;
+
+    if (!creates(flags))
+        return open_existing(call, at, ret_follow);
+    if (at->has_slash || strcmp(at->name, ".") == 0)
+        return -EISDIR;
+    is_refused = call_judge(call, at, PATH_WRITE) < 0;
+    if (is_refused && (flags & O_EXCL))
+        return call_refuse_new(call, at);
+    /* Between the two it may be removed, but not for ever. */
+    for (int i = 0; i < 8 && r == -ENOENT; i++) {
+        if (!is_refused) {
+            r = open_new(call, at);
+            if (r != -EEXIST || (flags & O_EXCL))
+                return r;
+        }
+        r = open_existing(call, at, ret_follow);
+        if (r == -ENOENT && is_refused)
+            return call_refuse_new(call, at);
+    }
+    return r;
+}
+
+int open_perform(struct call *call)
+{
+    autolocation struct location at = LOCATION_NONE;
+    autoclose int start = take_fd(&call->starts[0]);
+    const char *path = call->paths[0];
+    struct located_link link;
+
+    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
+        bool follows = false;
+        bool has_slash;
+        int r = locate(&call->locator, &start, path, &at);
+
+        cleanup_close(&start);
+        start = -EBADF;
+        if (r == 0)
+            r = open_at(call, &at, &follows);
+        if (r < 0 || !follows)
+            return r;
+        r = locate_link(&call->locator, &at, &link);
+        if (r < 0)
+            return r;
+        if (link.object >= 0) {
+            char where[LIMIT_PATH_BYTES];
+            bool is_own = link.is_write_open;
+            autoclose int object = link.object;
+
+            r = locate_path(object, where);
+            return r < 0 ? r : open_object(call, &object, where, false, is_own);
+        }
+        has_slash = at.has_slash;
+        start = take_fd(&at.dir);
+        path = link.text;
+        if (has_slash && strlen(link.text) + 1 < sizeof(link.text))
+            memcpy(link.text + strlen(link.text), "/", 2);
+    }
+    return -ELOOP;
+}
+
+/* Where the path must start so that the kernel applies the caller's own limits of resolution. */
+static int scoped_start(struct call *call, uint64_t *ret_resolve)
+{
+    bool is_scoped = call->how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT);
+
+    *ret_resolve = call->how.resolve | RESOLVE_NO_MAGICLINKS;
+    if (is_scoped)
+        return call->starts[0];
+    if (call->paths[0][0] == '/') {
+        *ret_resolve |= RESOLVE_IN_ROOT;
+        return call->locator.root_fd;
+    }
+    *ret_resolve |= RESOLVE_BENEATH;
+    return call->starts[0];
+}
+
+static int scoped_new(struct call *call, int start, uint64_t resolve)
+{
+    autolocation struct location at = LOCATION_NONE;
+    autoclose int dir = -EBADF;
+    const char *path = call->paths[0];
+    const char *name = strrchr(path, '/');
+    char parent[LIMIT_PATH_BYTES];
+    size_t length = name ? (size_t)(name - path) + 1 : 0;
+    int r;
+
+    name = name ? name + 1 : path;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -EISDIR;
+    (void)snprintf(parent, sizeof(parent), "%.*s", (int)length, path);
+    dir = locate_openat2(start, length ? parent : ".", O_PATH | O_DIRECTORY, resolve);
+    if (dir < 0)
+        return dir;
+    r = locate(&call->locator, &dir, name, &at);
+    if (r < 0)
+        return r;
+    if (call_judge(call, &at, PATH_WRITE) < 0)
+        return call_refuse_new(call, &at);
+    r = open_new(call, &at);
+    /* A link that leads nowhere: making what it names is left to callers without limits. */
+    return r == -EEXIST && !(open_flags(call) & O_EXCL) ? -ELOOP : r;
+}
+
+int open_perform_how(struct call *call)
+{
+    int flags = open_flags(call);
+    char path[LIMIT_PATH_BYTES];
+    autoclose int object = -EBADF;
+    uint64_t resolve;
+    struct stat st;
+    int start;
+    int r;
+
+    /* The kernel does not put such a descriptor in place. Whoever uses openat2 knows kernels
+     * without it, and openat(O_PATH) is not trapped. */
+    if (flags & O_PATH)
+        return -ENOSYS;
+    call->locator.refuses_magic = call->how.resolve & RESOLVE_NO_MAGICLINKS;
+    if ((call->how.resolve & ~(uint64_t)RESOLVE_NO_MAGICLINKS) == 0)
+        return open_perform(call);
+    if (call->how.resolve & RESOLVE_CACHED)
+        return -EAGAIN;
+    start = scoped_start(call, &resolve);
+    object =
+        locate_openat2(start, call->paths[0], O_PATH | (unsigned)(flags & O_NOFOLLOW), resolve);
+    if (object == -ENOENT && creates(flags))
+        return scoped_new(call, start, resolve);
+    if (object < 0)
+        return object;
+    if (creates(flags) && (flags & O_EXCL))
+        return -EEXIST;
+    if (fstat(object, &st) < 0)
+        return -errno;
+    if (S_ISLNK(st.st_mode))
+        return -ELOOP;
+    r = locate_path(object, path);
+    return r < 0 ? r : open_object(call, &object, path, false, false);
+}

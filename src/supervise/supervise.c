@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "supervise/supervise.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "supervise/answer.h"
+#include "supervise/call.h"
+#include "supervise/identity.h"
+#include "supervise/wait.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS      _IOW('!', 4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
+#endif
+
+#if defined(__x86_64__)
+enum { OWN_ARCH = (int)AUDIT_ARCH_X86_64 };
+#elif defined(__aarch64__)
+enum { OWN_ARCH = (int)AUDIT_ARCH_AARCH64 };
+#endif
+
+struct supervisor {
+    struct supervisor_options options;
+    bool is_ready; /* the rules are read */
+    struct guard guard;
+    struct caller caller;
+    struct identity identity;
+    struct waiters waiters;
+    struct seccomp_notif *notif; /* as large as the kernel's */
+    size_t notif_size;
+};
+
+int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
+                   struct bawn_error *err)
+{
+    struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
+    struct seccomp_notif_sizes sizes;
+
+    if (!supervisor)
+        return error_memory(err);
+    supervisor->options = *options;
+    caller_init(&supervisor->caller);
+    supervisor->notif_size = sizeof(*supervisor->notif);
+    if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 &&
+        sizes.seccomp_notif > supervisor->notif_size)
+        supervisor->notif_size = sizes.seccomp_notif;
+    supervisor->notif = calloc(1, supervisor->notif_size);
+    if (!supervisor->notif) {
+        free(supervisor);
+        return error_memory(err);
+    }
+    *ret_supervisor = supervisor;
+    return 0;
+}
+
+void supervisor_free(struct supervisor *supervisor)
+{
+    if (!supervisor)
+        return;
+    waiters_done(&supervisor->waiters);
+    caller_done(&supervisor->caller);
+    if (supervisor->is_ready)
+        guard_done(&supervisor->guard);
+    free(supervisor->notif);
+    free(supervisor);
+}
+
+static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
+{
+    const struct image *image = supervisor->options.image;
+    int r;
+
+    if (supervisor->is_ready)
+        return 0;
+    r = identity_init(&supervisor->identity, image->host_uid, image->host_gid, err);
+    if (r < 0)
+        return r;
+    r = guard_init(&supervisor->guard, image, err);
+    if (r < 0) {
+        guard_done(&supervisor->guard);
+        return r;
+    }
+    /* KERNEL(6.6): older ones wake the supervisor on another core, and slowly. */
+    (void)answer_request(supervisor->options.notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+                         (void *)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+    supervisor->is_ready = true;
+    return 0;
+}
+
+static int read_path(struct call *call, int which)
+{
+    signed char at = call->kind->paths[which];
+    signed char dir = call->kind->dirs[which];
+    int r;
+
+    if (at < 0)
+        return 0;
+    r = caller_read_path(call->caller, call->notif->data.args[at], call->paths[which]);
+    if (r < 0)
+        return r;
+    /* For some limits of openat2 the directory counts even where the path is absolute. */
+    if (call->paths[which][0] == '/' && !(call->how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
+        return 0;
+    r = caller_open_dir(call->caller, dir < 0 ? AT_FDCWD : call_int(call, dir));
+    if (r < 0)
+        return r;
+    call->starts[which] = r;
+    return 0;
+}
+
+/* SECURITY: a caller in a container of its own has another root. What it does there is done from
+ * there, but only as the user that the sandbox runs as. */
+static int find_root(struct call *call, int *nested_root)
+{
+    struct caller_ids ids;
+
+    call->locator = (struct locator){.root_fd = call->options->root_fd, .caller = call->caller};
+    if (!(call->options->image->flags & IMAGE_MAY_NEST))
+        return 0;
+    *nested_root = caller_open_root(call->caller);
+    if (*nested_root < 0)
+        return *nested_root;
+    if (locate_is_same(*nested_root, call->options->root_fd))
+        return 0;
+    if (caller_ids(call->caller, &ids) < 0 || ids.uid != call->options->image->host_uid)
+        return -EACCES;
+    call->locator.root_fd = *nested_root;
+    call->locator.is_nested = true;
+    return 0;
+}
+
+/* All that must be known of the caller. */
+static int gather(struct call *call, int *nested_root)
+{
+    int r = caller_attach(call->caller, (pid_t)call->notif->pid);
+
+    if (r == 0)
+        r = find_root(call, nested_root);
+    if (r == 0 && call->kind->prepare)
+        r = call->kind->prepare(call);
+    if (r == 0 && call->kind->text >= 0)
+        r = caller_read_path(call->caller, call->notif->data.args[call->kind->text], call->text);
+    for (int i = 0; i < 2 && r == 0; i++)
+        r = read_path(call, i);
+    if (r == 0 && call->needs_umask)
+        r = caller_umask(call->caller, &call->umask);
+    return r;
+}
+
+static void call_drop(struct call *call)
+{
+    for (int i = 0; i < 2; i++) {
+        cleanup_close(&call->starts[i]);
+        call->starts[i] = -EBADF;
+    }
+}
+
+static int perform(struct supervisor *supervisor, struct call *call)
+{
+    mode_t before = 0;
+    int r = identity_enter(&supervisor->identity);
+
+    if (call->needs_umask)
+        before = umask(call->umask);
+    if (r == 0)
+        r = call->kind->perform(call);
+    if (r == 0 && call->must_wait)
+        r = waiters_add(&supervisor->waiters, supervisor->options.notify_fd, call->notif->id,
+                        call->fd, (int)call->how.flags);
+    if (call->needs_umask)
+        (void)umask(before);
+    identity_leave(&supervisor->identity);
+    return r;
+}
+
+static void handle(struct supervisor *supervisor, struct call *call)
+{
+    int notify_fd = supervisor->options.notify_fd;
+    bool was_known = supervisor->caller.tid == (pid_t)call->notif->pid;
+    autoclose int nested_root = -EBADF;
+    int r = gather(call, &nested_root);
+
+    if (r < 0 && was_known) {
+        /* Perhaps another thread of the same id. */
+        caller_done(&supervisor->caller);
+        call_drop(call);
+        cleanup_close(&nested_root);
+        nested_root = -EBADF;
+        r = gather(call, &nested_root);
+    }
+    /* SECURITY: only now is it certain that all this was the caller's and not that of a later
+     * thread with its id. */
+    if (!answer_is_wanted(notify_fd, call->notif->id))
+        return;
+    if (r == 0)
+        r = perform(supervisor, call);
+    if (r == 0 && call->must_wait)
+        return;
+    if (r == 0 && call->fd >= 0)
+        answer_fd(notify_fd, call->notif->id, call->fd, call->how.flags & O_CLOEXEC);
+    else
+        answer_value(notify_fd, call->notif->id, r);
+}
+
+static void dispatch(struct supervisor *supervisor)
+{
+    const struct seccomp_notif *notif = supervisor->notif;
+    struct call call;
+
+    /* Not zeroed whole: the paths are large, and each is filled before it is read. */
+    call.options = &supervisor->options;
+    call.guard = &supervisor->guard;
+    call.caller = &supervisor->caller;
+    call.notif = notif;
+    call.kind = (int)notif->data.arch == OWN_ARCH ? call_find(notif->data.nr) : NULL;
+    call.starts[0] = call.starts[1] = -EBADF;
+    call.paths[0][0] = call.paths[1][0] = call.text[0] = '\0';
+    call.how = (struct open_how){0};
+    call.fd = -EBADF;
+    call.must_wait = false;
+    call.umask = 0;
+    if (!call.kind) {
+        answer_value(supervisor->options.notify_fd, notif->id, -ENOSYS);
+        return;
+    }
+    call.needs_umask = call.kind->has_umask;
+    handle(supervisor, &call);
+    call_drop(&call);
+    cleanup_close(&call.fd);
+}
+
+int supervisor_serve(struct supervisor *supervisor, struct bawn_error *err)
+{
+    struct pollfd poller = {.fd = supervisor->options.notify_fd, .events = POLLIN};
+    int r;
+
+    if (supervisor->waiters.count)
+        waiters_reap(&supervisor->waiters);
+    if (poll(&poller, 1, 0) < 0)
+        return errno == EINTR ? 0 : error_errno(err, errno, "poll of the notifications");
+    if (!(poller.revents & POLLIN))
+        return poller.revents & (POLLHUP | POLLERR) ? -EPIPE : 0;
+    r = get_ready(supervisor, err);
+    if (r < 0)
+        return r;
+    memset(supervisor->notif, 0, supervisor->notif_size);
+    if (answer_request(poller.fd, SECCOMP_IOCTL_NOTIF_RECV, supervisor->notif) < 0) {
+        /* ENOENT: killed before it could be read. */
+        if (errno == EINTR || errno == ENOENT)
+            return 0;
+        return error_errno(err, errno, "reading a notification");
+    }
+    dispatch(supervisor);
+    return 0;
+}

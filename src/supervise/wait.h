@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens that wait for somebody else (the other end of a FIFO, a lease): each in a process of its
+ * own, so that no caller can hold up the others. */
+#ifndef SUPERVISE_WAIT_H
+#define SUPERVISE_WAIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { WAITERS_MAX = 64 };
+
+struct waiters {
+    pid_t pids[WAITERS_MAX];
+    size_t count;
+};
+
+/* Opens what object (O_PATH) holds and answers the notification. -EAGAIN: too many wait. */
+int waiters_add(struct waiters *waiters, int notify_fd, uint64_t id, int object, int flags);
+/* Takes note of those that are done. */
+void waiters_reap(struct waiters *waiters);
+void waiters_done(struct waiters *waiters);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/image.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <string.h>
+
+const char image_magic[8] = "bawnimg";
+
+static const size_t part_sizes[PART_COUNT] = {
+    [PART_SKELETON] = sizeof(struct image_mount),
+    [PART_MOUNTS] = sizeof(struct image_mount),
+    [PART_RULES] = sizeof(struct image_rule),
+    [PART_LANDLOCK] = sizeof(struct image_landlock_rule),
+    [PART_FILTER] = sizeof(struct sock_filter),
+    [PART_ENV] = sizeof(struct image_env),
+    [PART_DEPS] = sizeof(struct image_dep),
+    [PART_NOTES] = sizeof(uint32_t),
+    [PART_STRINGS] = 1,
+};
+
+static bool has_string(const struct image *image, uint32_t at)
+{
+    return at < image_count(image, PART_STRINGS);
+}
+
+static bool parts_fit(const struct image *image, size_t size)
+{
+    for (int i = 0; i < PART_COUNT; i++) {
+        const struct image_span *span = &image->parts[i];
+
+        if (span->at % 8 != 0 || span->at < sizeof(*image) || span->at > size ||
+            span->count > (size - span->at) / part_sizes[i])
+            return false;
+    }
+    return true;
+}
+
+static bool strings_fit(const struct image *image)
+{
+    uint32_t length = image_count(image, PART_STRINGS);
+    bool fit = length > 0 && *image_string(image, length - 1) == '\0' &&
+               *image_string(image, 0) == '\0' && has_string(image, image->workspace) &&
+               has_string(image, image->home) && has_string(image, image->cwd);
+
+    if (!fit)
+        return false;
+    for (enum image_part part = PART_SKELETON; part <= PART_MOUNTS; part++) {
+        image_each (image, part, struct image_mount, mount)
+            fit = fit && mount->step < STEP_COUNT && has_string(image, mount->source) &&
+                  has_string(image, mount->target);
+    }
+    image_each (image, PART_RULES, struct image_rule, rule)
+        fit = fit && has_string(image, rule->path);
+    image_each (image, PART_LANDLOCK, struct image_landlock_rule, rule)
+        fit = fit && has_string(image, rule->path);
+    image_each (image, PART_ENV, struct image_env, env)
+        fit = fit && has_string(image, env->name) && has_string(image, env->value);
+    image_each (image, PART_DEPS, struct image_dep, dep)
+        fit = fit && has_string(image, dep->path) && has_string(image, dep->text);
+    image_each (image, PART_NOTES, uint32_t, note)
+        fit = fit && has_string(image, *note);
+    return fit;
+}
+
+int image_check(const void *bytes, size_t size, struct bawn_error *err)
+{
+    const struct image *image = bytes;
+
+    if (size < sizeof(*image) || memcmp(image->magic, image_magic, sizeof(image_magic)) != 0 ||
+        image->size != size || memchr(image->version, 0, sizeof(image->version)) == NULL ||
+        memchr(image->release, 0, sizeof(image->release)) == NULL ||
+        strcmp(image->version, BAWN_VERSION) != 0 || !parts_fit(image, size) ||
+        !strings_fit(image))
+        return error_set(err, EBADMSG, "image.bad", "compiled plan: not one of this version");
+    return 0;
+}
+
+const char *image_enforcement(const struct image *image)
+{
+    return image->flags & IMAGE_PARTIAL ? "partial" : "full";
+}

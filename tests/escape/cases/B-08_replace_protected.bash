@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# B-08 what is protected cannot be replaced: not removed, renamed, exchanged, or written over
+# layers: mount
+source "$ESCAPE/lib.bash"
+
+git init -q "$WS"
+plant "$WS/.git/hooks/pre-commit" '#!/bin/sh'
+plant "$WS/.bashrc"
+plant "$WS/.vscode/tasks.json"
+plant "$WS/.mcp.json"
+plant "$WS/sub/.envrc"
+plant "$WS/mine/file"
+plant "$WS/other"
+plant "$WS/keep/this"
+mkdir "$WS/empty"
+before=$(witness "$WS/.git/hooks" "$WS/.git/config" "$WS/.bashrc" "$WS/.vscode" "$WS/.mcp.json" "$WS/sub/.envrc" "$WS/keep/this")
+replace() {
+    local file=$1
+    cat <<END
+EBUSY sys unlink s:$file
+EBUSY sys unlinkat cwd s:$file 0
+EBUSY sys rename s:$file s:$WS/taken
+EBUSY sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_NOREPLACE
+EBUSY sys renameat2 cwd s:$file cwd s:$WS/other RENAME_EXCHANGE
+EBUSY sys renameat2 cwd s:$WS/other cwd s:$file RENAME_EXCHANGE
+EBUSY|EPERM|EINVAL sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_WHITEOUT
+EBUSY sys rename s:$WS/other s:$file
+EBUSY sys renameat fd:$WS s:other cwd s:$file
+EROFS sys open s:$file O_WRONLY
+EROFS write $file
+EROFS sys truncate s:$file 0
+EROFS sys chmod s:$file 0777
+EXDEV|EROFS|EPERM|EACCES sys link s:$file s:$WS/hard
+EXDEV|EROFS|EPERM|EACCES sys linkat cwd s:$file cwd s:$WS/hard AT_SYMLINK_FOLLOW
+ok    read $file
+END
+}
+replace_dir() {
+    local dir=$1
+    cat <<END
+EBUSY sys rmdir s:$dir
+EBUSY sys rename s:$dir s:$WS/taken
+EBUSY sys renameat2 cwd s:$dir cwd s:$WS/mine RENAME_EXCHANGE
+EBUSY sys renameat2 cwd s:$WS/mine cwd s:$dir RENAME_EXCHANGE
+EBUSY|EPERM|EINVAL sys renameat2 cwd s:$dir cwd s:$WS/taken RENAME_WHITEOUT
+EBUSY|ENOTEMPTY sys rename s:$WS/mine s:$dir
+EROFS sys creat s:$dir/new 0644
+EROFS sys mkdir s:$dir/new 0755
+EROFS sys symlink s:/ s:$dir/new
+EXDEV|EROFS sys rename s:$WS/other s:$dir/new
+EXDEV|EROFS sys link s:$WS/other s:$dir/new
+ok    list $dir
+END
+}
+attempts --protect "$WS/keep/this" < <(
+    for name in .bashrc .mcp.json sub/.envrc .git/config keep/this; do replace "$WS/$name"; done
+    for name in .git/hooks .vscode; do replace_dir "$WS/$name"; done
+    echo "ok sys rename s:$WS/mine s:$WS/mine2"
+    echo "ok sys renameat2 cwd s:$WS/other cwd s:$WS/mine2/file RENAME_EXCHANGE"
+    echo "ok sys unlink s:$WS/other"
+)
+unchanged "$before" "$WS/.git/hooks" "$WS/.git/config" "$WS/.bashrc" "$WS/.vscode" "$WS/.mcp.json" "$WS/sub/.envrc" "$WS/keep/this"

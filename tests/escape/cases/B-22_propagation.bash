@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# B-22 what the host mounts later does not appear inside
+# layers: mount
+source "$ESCAPE/lib.bash"
+
+own_mounts "$0"
+mkdir -p "$WS/later" "$OUT/later"
+mount --bind "$T" "$T" && mount --make-rshared "$T" || skip "no shared mounts here"
+cd "$WS" || exit 1
+
+# shellcheck disable=SC2016 # for the shell inside
+SANDBOX_SECONDS=20 sandbox --ro "$OUT" -- /bin/sh -c '
+    echo >started
+    while [ ! -e go ]; do sleep 0.05; done
+    cat later/secret "$1/later/secret" /proc/self/mountinfo | grep -c -e secret-text -e hostmount
+    echo x >"$1/later/new"
+    umount later; umount "$1/later"; umount -l "$1"
+    true' sh "$OUT" &
+job=$!
+wait_for 10 test -e "$WS/started" || broken "the sandbox did not start"
+for place in "$WS/later" "$OUT/later"; do
+    mount -t tmpfs hostmount "$place"
+    echo secret-text >"$place/secret"
+done
+before=$(witness "$OUT/later" "$WS/later")
+touch "$WS/go"
+wait "$job"
+equal 0 "$(head -n1 "$T/stdout")" "lines of the host's later mounts"
+unchanged "$before" "$OUT/later" "$WS/later"
+mounted=$(grep -c hostmount /proc/self/mountinfo)
+equal 2 "$mounted" "mounts of the host that are still there"
+is yes "$([[ -e $WS/started ]] && echo yes)" "the workspace is the host's"
+umount "$WS/later" "$OUT/later"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# B-31 every entry of the built-in list is unwritable in a workspace, there or not, at any depth
+# layers: mount notify
+# seconds: 60
+source "$ESCAPE/lib.bash"
+
+mapfile -t list < <(protected_names)
+((${#list[@]} > 80)) || broken "only ${#list[@]} entries were found in the list"
+for name in .bashrc .profile .zshrc .gitconfig .gitmodules .mcp.json .vscode .idea .claude .codex \
+    .cursor .envrc .ripgreprc; do
+    [[ " ${list[*]} " == *" $name "* ]] || broken "$name is not in the list"
+done
+
+# Not there: at the top and further down. Their parents are.
+for name in "${list[@]}"; do
+    mkdir -p "$WS/$(dirname "$name")" "$WS/sub/$(dirname "$name")"
+done
+before=$(names "$WS")
+attempts < <(
+    for name in "${list[@]}"; do
+        echo "EROFS|EACCES sys creat s:$WS/$name 0644"
+        echo "EROFS|EACCES sys mkdir s:$WS/sub/$name 0755"
+    done
+    echo "ok sys creat s:$WS/free 0644"
+)
+rm -f "$WS/free"
+equal "$before" "$(names "$WS")" "names in the workspace"
+
+# There, as a file and as a directory.
+for name in "${list[@]}"; do
+    plant "$WS/$name"
+    plant "$WS/sub/$name/inner"
+done
+before=$(witness "$WS")
+attempts < <(
+    for name in "${list[@]}"; do
+        echo "EROFS append $WS/$name"
+        echo "EROFS sys creat s:$WS/sub/$name/new 0644"
+        echo "EROFS append $WS/sub/$name/inner"
+        echo "EBUSY sys unlink s:$WS/$name"
+        echo "EBUSY sys rename s:$WS/sub/$name s:$WS/sub/gone"
+    done
+)
+unchanged "$before" "$WS"
+attempts <<<"ok write $WS/free"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# R-02 memory is bounded, whatever it is taken as
+# layers: cgroup
+# seconds: 120
+source "$ESCAPE/lib.bash"
+source "$ESCAPE/answers.bash"
+
+# The other side: a little of each.
+for way in anon shared memfd tmpfs shm pipes sockets children; do
+    sandbox --set sandbox.limits.memory=96MiB -- "$BIN/r_memory" "$way" 8
+    sandbox_ran
+    is 8 "$(awk '/taken/ { print $3 }' "$T/stdout")" "MiB taken as $way"
+done
+
+# What a limit may answer: killed, or refused by a smaller limit on the way.
+declare -A wanted=([anon]=137 [shared]=137 [memfd]=137 [children]=137
+    [tmpfs]="137|ENOSPC" [shm]="137|ENOSPC" [pipes]="137|EMFILE|ENFILE|EPERM" [sockets]="137|EMFILE|ENFILE")
+for way in anon shared memfd children tmpfs shm pipes sockets; do
+    sandbox --set sandbox.limits.memory=96MiB -- "$BIN/r_memory" "$way" 300
+    got=$STATUS
+    # A limit on the way: it ended by itself, with a refusal.
+    ((STATUS == 0)) && got=$(awk '{ print $1 }' "$T/stdout")
+    # Of the children one is killed; the hog itself then tells what it took.
+    verdict "${wanted[$way]}" "$got" "$way $(cat "$T/stdout")"
+    [[ $got == 137 ]] && ! grep -q 'limits.memory' "$T/stderr" &&
+        broken "nothing says that the memory limit was reached ($way): $(head -n2 "$T/stderr")"
+done

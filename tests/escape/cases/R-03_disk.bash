@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# R-03 scratch space, files and inodes are bounded
+# layers: mount cgroup
+# seconds: 60
+source "$ESCAPE/lib.bash"
+source "$ESCAPE/answers.bash"
+
+for dir in /tmp /var/tmp /dev/shm; do
+    sandbox --set sandbox.limits.tmp_size=16MiB -- "$BIN/r_disk" bytes "$dir" 64
+    sandbox_ran
+    answers <<<"ENOSPC filled"
+    made=$(awk '$2 == "made" { print $1 }' "$T/stdout")
+    ((${made:-99} <= 16)) || escaped "$made MiB fit in $dir where 16 is the limit"
+done
+sandbox --set sandbox.limits.tmp_size=16MiB -- "$BIN/r_disk" inodes /tmp 40000
+sandbox_ran
+answers <<<"ENOSPC filled"
+
+# One file in the workspace, which is the host's disk.
+sandbox --set sandbox.limits.file_size=8MiB -- "$BIN/r_disk" bytes "$WS" 32
+equal 153 "$STATUS" "the status of a program that writes past the limit (SIGXFSZ)"
+equal $((8 << 20)) "$(stat -c %s "$WS/filler")" "the size of the file"
+rm -f "$WS/filler"
+sandbox --set sandbox.limits.file_size=8MiB -- "$BIN/r_disk" huge "$WS" 32
+sandbox_ran
+answers <<END
+EFBIG filled
+8 made
+END
+rm -f "$WS/filler"
+sandbox --set sandbox.limits.file_size=8MiB -- "$BIN/r_disk" bytes "$WS" 4
+answers <<<"ok filled"
+rm -f "$WS/filler"
