@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -103,6 +104,29 @@ static bool is_shown(const struct plan *plan, const char *path)
     return false;
 }
 
+/* A grant that somebody asked for: it counts when it appears. Those of the profile for
+ * the system are there from the beginning, and an empty place needs nothing of the host. */
+static bool is_wanted(const struct policy *policy, const struct path_rule *rule)
+{
+    return rule->kind == RULE_PATH && rule->read != ACCESS_PRIVATE &&
+           (rule->layer->authority != AUTHORITY_BUILTIN || path_is_below(rule->path, policy->home));
+}
+
+/* What holds its entries holds the directory itself. */
+static void drop_doubles(struct deps *deps)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < deps->items.count; i++) {
+        const struct compile_dep *item = &deps->items.items[i];
+
+        if (item->dep.kind != DEP_PLACE ||
+            !map_get(&deps->seen, DEP_DIR, item->path, strlen(item->path)))
+            deps->items.items[kept++] = *item;
+    }
+    deps->items.count = kept;
+}
+
 static void add_rules(struct deps *deps)
 {
     const struct plan *plan = &deps->plan->plan;
@@ -110,15 +134,21 @@ static void add_rules(struct deps *deps)
     vec_each (&plan->policy->rules, at) {
         const struct path_rule *rule = *at;
 
-        if (!rule->wild && (rule->kind == RULE_PATH || is_shown(plan, rule->path)))
+        if (!rule->wild && (is_wanted(plan->policy, rule) || is_shown(plan, rule->path)))
             add_rule_path(deps, rule->path);
     }
-    /* What is masked only if the permission bits let the command in. */
-    vec_each (&plan->mounts, step) {
-        if ((step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_MASK_DIR) &&
-            !path_is_below(step->target, "/proc"))
-            add_path(deps, DEP_PLACE, step->target);
-    }
+}
+
+/* The program that makes plans is one of the things that they are made from. */
+static void add_self(struct deps *deps)
+{
+    char self[LIMIT_PATH_BYTES];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    if (length <= 0)
+        return;
+    self[length] = '\0';
+    add_path(deps, DEP_FILE, self);
 }
 
 static void add_files(struct deps *deps)
@@ -200,6 +230,16 @@ static int seal_image(const struct image *image, int *ret_fd, struct bawn_error 
     return 0;
 }
 
+/* prctl refuses those that the kernel does not know. */
+static unsigned last_capability(void)
+{
+    unsigned last = 0;
+
+    while (last < 63 && prctl(PR_CAPBSET_READ, (unsigned long)last + 1, 0, 0, 0) >= 0)
+        last++;
+    return last;
+}
+
 int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                       struct bawn_error *err)
 {
@@ -215,9 +255,11 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
         return error_errno(err, errno, "uname");
     if (!getcwd(cwd, sizeof(cwd)) || !path_is_below(cwd, policy->workspace))
         (void)snprintf(cwd, sizeof(cwd), "%s", policy->workspace);
+    add_self(&deps);
     add_files(&deps);
     add_rules(&deps);
     add_variables(&deps);
+    drop_doubles(&deps);
     if (deps.failed) {
         r = error_memory(err);
     } else {
@@ -229,6 +271,7 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                                       .cwd = cwd,
                                       .user = is_name(user) ? user : "user",
                                       .release = name.release,
+                                      .last_capability = last_capability(),
                                       .best_effort = flags & BAWN_COMPILE_BEST_EFFORT,
                                       .deps = deps.items.items,
                                       .dep_count = deps.items.count};

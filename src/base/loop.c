@@ -59,38 +59,75 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+void loop_set_timer(struct loop *loop, struct loop_timer *timer, int first_ms, int every_ms,
+                    int (*ring)(void *context), void *context)
+{
+    loop_stop_timer(loop, timer);
+    if (loop->timer_count == LOOP_TIMERS)
+        return;
+    *timer = (struct loop_timer){now_ms() + first_ms, every_ms, ring, context};
+    loop->timers[loop->timer_count++] = timer;
+}
+
+void loop_stop_timer(struct loop *loop, struct loop_timer *timer)
+{
+    for (size_t i = 0; i < loop->timer_count; i++) {
+        if (loop->timers[i] == timer)
+            loop->timers[i] = loop->timers[--loop->timer_count];
+    }
+    timer->at_ms = 0;
+}
+
 void loop_set_clock(struct loop *loop, int first_ms, int tick_ms, int (*tick)(void *context),
                     void *context)
 {
-    loop->tick_at_ms = now_ms() + first_ms;
-    loop->tick_ms = tick_ms;
-    loop->tick = tick;
-    loop->tick_context = context;
+    loop_set_timer(loop, &loop->clock, first_ms, tick_ms, tick, context);
 }
 
-/* How long poll may wait, and whether that is until the clock ticks. */
-static int wait_ms(const struct loop *loop, int timeout_ms, bool *ret_ticks)
+static struct loop_timer *next_timer(const struct loop *loop)
 {
+    struct loop_timer *next = NULL;
+
+    for (size_t i = 0; i < loop->timer_count; i++) {
+        if (!next || loop->timers[i]->at_ms < next->at_ms)
+            next = loop->timers[i];
+    }
+    return next;
+}
+
+/* How long poll may wait, and whether that is until a timer rings. */
+static int wait_ms(const struct loop *loop, int timeout_ms, bool *ret_rings)
+{
+    const struct loop_timer *next = next_timer(loop);
     int64_t left;
 
-    *ret_ticks = false;
-    if (!loop->tick_at_ms)
+    *ret_rings = false;
+    if (!next)
         return timeout_ms;
-    left = loop->tick_at_ms - now_ms();
+    left = next->at_ms - now_ms();
     if (left < 0)
         left = 0;
-    *ret_ticks = timeout_ms < 0 || left <= timeout_ms;
-    return *ret_ticks ? (int)left : timeout_ms;
+    *ret_rings = timeout_ms < 0 || left <= timeout_ms;
+    return *ret_rings ? (int)left : timeout_ms;
 }
 
-static int tick(struct loop *loop)
+/* Rings those that are due, each at most once. */
+static int ring_timers(struct loop *loop)
 {
-    int64_t now = loop->tick_at_ms ? now_ms() : 0;
+    int64_t now = loop->timer_count ? now_ms() : 0;
+    struct loop_timer *timer;
 
-    if (!loop->tick_at_ms || now < loop->tick_at_ms)
-        return 0;
-    loop->tick_at_ms = now + loop->tick_ms;
-    return loop->tick(loop->tick_context);
+    while (!loop->is_done && (timer = next_timer(loop)) && timer->at_ms <= now) {
+        int result;
+
+        timer->at_ms = now + timer->every_ms;
+        if (timer->every_ms == 0)
+            loop_stop_timer(loop, timer);
+        result = timer->ring(timer->context);
+        if (result < 0)
+            return result;
+    }
+    return 0;
 }
 
 static int dispatch(struct loop *loop, const struct pollfd *ready, struct loop_source **sources,
@@ -117,7 +154,7 @@ int loop_run(struct loop *loop, int timeout_ms, struct bawn_error *err)
         struct pollfd ready[LOOP_SOURCES];
         struct loop_source *sources[LOOP_SOURCES];
         size_t count = loop->count;
-        bool ticks;
+        bool rings;
         int result;
 
         for (size_t i = 0; i < count; i++) {
@@ -125,14 +162,14 @@ int loop_run(struct loop *loop, int timeout_ms, struct bawn_error *err)
             ready[i] =
                 (struct pollfd){.fd = sources[i]->fd, .events = (short)sources[i]->events};
         }
-        result = poll(ready, count, wait_ms(loop, timeout_ms, &ticks));
+        result = poll(ready, count, wait_ms(loop, timeout_ms, &rings));
         if (result < 0 && errno != EINTR)
             return error_errno(err, errno, "poll");
-        if (result == 0 && !ticks)
+        if (result == 0 && !rings)
             return 0;
         result = result > 0 ? dispatch(loop, ready, sources, count) : 0;
         if (result == 0 && !loop->is_done)
-            result = tick(loop);
+            result = ring_timers(loop);
         if (result < 0)
             return result;
     }

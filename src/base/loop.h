@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One loop: descriptors and what to do when they are ready, and a clock. */
+/* One loop: descriptors and what to do when they are ready, and timers. */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* A loop watches a handful of descriptors: poll needs no call to learn of them. */
-enum { LOOP_SOURCES = 64 };
+enum { LOOP_SOURCES = 64, LOOP_TIMERS = 8 };
 
 /* Called with the POLL* (or EPOLL*, which are the same) events of the descriptor. A negative errno
  * ends loop_run with it. */
@@ -24,15 +24,22 @@ struct loop_source {
     bool is_added;
 };
 
+/* Embedded in its owner, and outlives its time in the loop. */
+struct loop_timer {
+    int64_t at_ms; /* 0: not set */
+    int every_ms;  /* 0: once */
+    int (*ring)(void *context);
+    void *context;
+};
+
 struct loop {
     struct loop_source *sources[LOOP_SOURCES];
     size_t count;
     bool is_done;
     unsigned generation; /* raised by loop_remove: what poll said before is stale */
-    int64_t tick_at_ms;  /* 0: no clock */
-    int tick_ms;
-    int (*tick)(void *context);
-    void *tick_context;
+    struct loop_timer *timers[LOOP_TIMERS];
+    size_t timer_count;
+    struct loop_timer clock;
 };
 
 int loop_init(struct loop *loop, struct bawn_error *err);
@@ -42,7 +49,12 @@ void loop_done(struct loop *loop);
 int loop_add(struct loop *loop, struct loop_source *source, struct bawn_error *err);
 void loop_remove(struct loop *loop, struct loop_source *source);
 
-/* Calls tick first_ms from now, and every tick_ms after that. */
+/* Calls ring first_ms from now, and then every every_ms; 0: once. Set again, it starts anew. */
+void loop_set_timer(struct loop *loop, struct loop_timer *timer, int first_ms, int every_ms,
+                    int (*ring)(void *context), void *context);
+void loop_stop_timer(struct loop *loop, struct loop_timer *timer);
+
+/* The same with a timer of the loop's own. */
 void loop_set_clock(struct loop *loop, int first_ms, int tick_ms, int (*tick)(void *context),
                     void *context);
 

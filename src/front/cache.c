@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -54,8 +55,8 @@ static bool make_key(const struct front *front, struct strbuf *key)
 
     if (!getcwd(cwd, sizeof(cwd)))
         return false;
-    strbuf_addf(key, "%s\n%u %u %d\n%s\n", BAWN_VERSION, (unsigned)getuid(),
-                (unsigned)getgid(), isatty(STDIN_FILENO) && isatty(STDERR_FILENO), cwd);
+    strbuf_addf(key, "%s\n%u %u %d\n%s\n", BAWN_VERSION, (unsigned)getauxval(AT_UID),
+                (unsigned)getauxval(AT_GID), isatty(STDIN_FILENO) && isatty(STDERR_FILENO), cwd);
     vec_each (&front->options.given, given) {
         if (given->option->id != OPTION_DETACH && given->option->id != OPTION_STATS &&
             given->option->id != OPTION_JSON && given->option->id != OPTION_QUIET)
@@ -167,7 +168,7 @@ static const struct image *check_file(const struct front *front, const struct st
     const char *bytes;
     const struct image *image;
 
-    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != getuid() ||
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != getauxval(AT_UID) ||
         (status.st_mode & 077) || status.st_size <= (off_t)offset ||
         status.st_size > CACHE_IMAGE_BYTES)
         return NULL;

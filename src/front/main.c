@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/mutant.h"
 #include "base/text.h"
 #include "front/own.h"
 #include "kernel/sys.h"
@@ -37,6 +38,8 @@ static void close_inherited(int plan_fd)
 {
     unsigned keep = plan_fd > STDERR_FILENO ? (unsigned)plan_fd : STDERR_FILENO;
 
+    if (!LAYER("fds"))
+        return;
     if (keep > STDERR_FILENO + 1)
         (void)sys_close_range(STDERR_FILENO + 1, keep - 1, 0);
     (void)sys_close_range(keep + 1, ~0U, 0);

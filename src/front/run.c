@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/mutant.h"
 #include "front/own.h"
 #include "session/session.h"
 
@@ -69,7 +70,7 @@ int front_run(struct front *front, bool is_shell, struct bawn_error *err)
         if (!request.image)
             return cold_exec(front, err);
     }
-    if (is_new) {
+    if (is_new && LAYERS_ALL) {
         status = session_prove(request.image, err);
         if (status < 0)
             return status;

@@ -123,10 +123,12 @@ int cgroup_remove_tree(const char *path, int fd, bool kills)
             return -errno;
         if (end == 0)
             end = clock_ms() + (kills ? REMOVE_LIMIT_MS : 0);
-        if (fd < 0)
-            fd = own = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-            return -errno;
+        if (fd < 0) {
+            own = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+            if (own < 0)
+                return -errno;
+            fd = own;
+        }
         if (kills)
             kill_group(fd);
         remove_below(fd, 0, kills);

@@ -244,7 +244,7 @@ static int bus_receive(const struct bus *bus, char *bytes, size_t size)
 /* The uid in decimal, its digits in hex: "1001" is "31303031". */
 static int bus_authenticate(const struct bus *bus)
 {
-    char uid[16], line[96], answer[128];
+    char uid[16], line[96], answer[128] = "";
     size_t used = 1, count = 0;
     int r;
 
@@ -403,7 +403,7 @@ static int prepare_scope(const char *scope, const struct cgroup_limits *limits)
 int cgroup_systemd_new(struct cgroup *group, const char *name, const struct cgroup_limits *limits,
                        struct bawn_error *err)
 {
-    struct cgroup_places places;
+    struct cgroup_places places = {0};
     const char *scope = places.trees[TREE_V2].path;
     char unit[CGROUP_NAME_BYTES + 16];
     int64_t end_ms = clock_ms() + BUS_LIMIT_MS;

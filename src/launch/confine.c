@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last steps before anything of the caller's runs: rights are given up for good. */
-#include "base/cleanup.h"
+/* The last steps before anything of the caller's runs: rights are given up for good. Descriptors
+ * are not closed one by one here, nor in root.c: stage_setup closes all of them at once. */
 #include "base/error.h"
+#include "base/mutant.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
 
@@ -11,6 +12,8 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -22,7 +25,7 @@ struct landlock_ruleset {
     uint64_t fs, net, scoped;
 };
 
-static int drop_capabilities(struct bawn_error *err)
+static int drop_capabilities(unsigned long last, struct bawn_error *err)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[2] = {0};
@@ -30,13 +33,11 @@ static int drop_capabilities(struct bawn_error *err)
                                SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-    /* Until the kernel has no more of them. */
-    for (unsigned long cap = 0; cap < 64; cap++) {
-        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
-            if (errno == EINVAL && cap > CAP_AUDIT_READ)
-                break;
+    if (!LAYER("caps"))
+        return 0;
+    for (unsigned long cap = 0; cap <= last; cap++) {
+        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
             return error_errno(err, errno, "drop capability %lu", cap);
-        }
     }
     if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
         return error_errno(err, errno, "lock securebits");
@@ -51,7 +52,7 @@ static int add_landlock_rules(const struct image *image, int ruleset, struct baw
 {
     image_each (image, PART_LANDLOCK, struct image_landlock_rule, rule) {
         const char *path = image_string(image, rule->path);
-        autoclose int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+        int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC | O_NOFOLLOW);
         struct landlock_path_beneath_attr beneath = {.allowed_access = rule->access,
                                                      .parent_fd = fd};
 
@@ -68,10 +69,10 @@ static int restrict_by_landlock(const struct image *image, struct bawn_error *er
     struct landlock_ruleset handled = {image->landlock_fs, image->landlock_net,
                                        image->landlock_scoped};
     size_t size = image->landlock_abi >= 6 ? 24 : image->landlock_abi >= 4 ? 16 : 8;
-    autoclose int ruleset = -EBADF;
+    int ruleset;
     int result;
 
-    if (image->landlock_abi == 0 || !(handled.fs | handled.net | handled.scoped))
+    if (image->landlock_abi == 0 || !LAYER("landlock") || !(handled.fs | handled.net | handled.scoped))
         return 0;
     ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, size, 0);
     if (ruleset < 0)
@@ -82,6 +83,21 @@ static int restrict_by_landlock(const struct image *image, struct bawn_error *er
     return result;
 }
 
+/* The same filter without what it sends out. */
+static void unnotify(struct sock_fprog *program)
+{
+    struct sock_filter *copy = malloc(program->len * sizeof(*copy));
+
+    if (!copy)
+        _exit(125);
+    memcpy(copy, program->filter, program->len * sizeof(*copy));
+    for (size_t i = 0; i < program->len; i++) {
+        if (copy[i].code == (BPF_RET | BPF_K) && copy[i].k == SECCOMP_RET_USER_NOTIF)
+            copy[i].k = SECCOMP_RET_ALLOW;
+    }
+    program->filter = copy;
+}
+
 static int load_filter(const struct image *image, int *ret_notify_fd, struct bawn_error *err)
 {
     struct sock_fprog program = {
@@ -90,6 +106,14 @@ static int load_filter(const struct image *image, int *ret_notify_fd, struct baw
     unsigned long flags = image->flags & IMAGE_NOTIFIES ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
     long result;
 
+    if (!LAYER("seccomp")) {
+        *ret_notify_fd = -EBADF;
+        return 0;
+    }
+    if (!LAYER("notify")) {
+        unnotify(&program);
+        flags = 0;
+    }
     result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                      flags ? flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0, &program);
     /* KERNEL(5.19): before, a signal may interrupt a notified call; it is then made again. */
@@ -109,7 +133,7 @@ static int load_filter(const struct image *image, int *ret_notify_fd, struct baw
 
 int confine(const struct image *image, int *ret_notify_fd, struct bawn_error *err)
 {
-    int result = drop_capabilities(err);
+    int result = drop_capabilities(image->last_capability, err);
 
     *ret_notify_fd = -EBADF;
     if (result == 0)

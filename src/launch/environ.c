@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The environment of a command, from the caller's and the image. */
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/vec.h"
 #include "launch/launch.h"
 #include "policy/setting.h"
@@ -35,6 +36,8 @@ static bool is_passed(const struct image *image, const char *variable)
 {
     size_t length = strcspn(variable, "=");
 
+    if (!LAYER("env"))
+        return !is_set(image, variable, length);
     return variable[length] == '=' && length > 0 && !env_is_dangerous(variable, length) &&
            is_listed(image, ENV_PASS, variable, length) &&
            !is_listed(image, ENV_DENY, variable, length) && !is_set(image, variable, length);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
 
@@ -29,11 +30,13 @@ static long clone_into(const struct launch_request *request, int *ret_pidfd)
         .exit_signal = SIGCHLD,
     };
 
-    if (request->image->flags & IMAGE_OWN_NET)
+    if ((request->image->flags & IMAGE_OWN_NET) && LAYER("netns"))
         args.flags |= CLONE_NEWNET;
+    if (!LAYER("pidns"))
+        args.flags &= ~(__u64)(CLONE_NEWPID | CLONE_NEWIPC);
     if (request->cgroup_fd >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = (uint64_t)request->cgroup_fd;
+        args.cgroup = (__u64)request->cgroup_fd;
     }
     return sys_clone3(&args);
 }
@@ -149,35 +152,6 @@ static int await_ready(struct launch *launch, struct bawn_error *err)
     return 0;
 }
 
-int launch_start(const struct launch_request *request, struct launch *ret_launch,
-                 struct bawn_error *err)
-{
-    struct launch launch = {.pidfd = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF};
-    int pair[2];
-    int result = 0;
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return error_errno(err, errno, "socketpair");
-    launch.sock = pair[0];
-    launch.pid = (pid_t)clone_into(request, &launch.pidfd);
-    if (launch.pid == 0) {
-        (void)close(pair[0]);
-        stage_setup(request, pair[1]);
-    }
-    result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
-    (void)close(pair[1]);
-    if (result == 0 && image_maps_from_outside(request->image))
-        result = map_ids(request, &launch, err);
-    if (result == 0)
-        result = await_ready(&launch, err);
-    if (result < 0) {
-        launch_end(&launch);
-        return result;
-    }
-    *ret_launch = launch;
-    return 0;
-}
-
 static void close_one(int *fd)
 {
     if (*fd >= 0)
@@ -224,15 +198,16 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
                                    .size = command->size};
     size_t size = strlen(command->cwd) + 1 + strings_size(command->argv, &message.args) +
                   strings_size(command->envp, &message.envs);
-    autofree char *bytes = NULL;
+    char small[4096];
+    autofree char *big = NULL;
+    char *bytes = small;
     char *at;
 
     if (size > SYNC_BYTES_MAX)
         return error_set(err, E2BIG, "run.too_long",
                          "the command's arguments and environment: %zu bytes, more than %d", size,
                          SYNC_BYTES_MAX);
-    bytes = malloc(size);
-    if (!bytes)
+    if (size > sizeof(small) && !(bytes = big = malloc(size)))
         return error_memory(err);
     at = stpcpy(bytes, command->cwd) + 1;
     (void)add_strings(add_strings(at, command->argv), command->envp);
@@ -245,4 +220,36 @@ int launch_signal(const struct launch *launch, uint32_t job, int signal, struct 
     struct sync_message message = {.point = SYNC_SIGNAL, .job = job, .value = signal};
 
     return sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
+}
+
+int launch_start(const struct launch_request *request, struct launch *ret_launch,
+                 struct bawn_error *err)
+{
+    struct launch launch = {.pidfd = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF};
+    int pair[2];
+    int result = 0;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return error_errno(err, errno, "socketpair");
+    launch.sock = pair[0];
+    launch.pid = (pid_t)clone_into(request, &launch.pidfd);
+    if (launch.pid == 0) {
+        /* Or the launcher's end would never show. */
+        (void)close(pair[0]);
+        stage_setup(request, pair[1]);
+    }
+    result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
+    (void)close(pair[1]);
+    if (result == 0 && image_maps_from_outside(request->image))
+        result = map_ids(request, &launch, err);
+    if (result == 0 && request->first)
+        result = launch_exec(&launch, request->first, err);
+    if (result == 0)
+        result = await_ready(&launch, err);
+    if (result < 0) {
+        launch_end(&launch);
+        return result;
+    }
+    *ret_launch = launch;
+    return 0;
 }

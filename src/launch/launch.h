@@ -9,9 +9,23 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* A command for pid 1. Strings are borrowed. */
+struct launch_command {
+    uint32_t job;
+    uint32_t flags;       /* enum exec_flag */
+    const char *cwd;
+    char *const *argv;    /* ended by NULL */
+    char *const *envp;    /* ended by NULL */
+    int fds[3];           /* its standard streams; ignored where flags say terminal */
+    struct termios state; /* of its terminal, if it has one */
+    struct winsize size;
+};
+
 struct launch_request {
     const struct image *image;
     const char *skeleton; /* a directory that root_skeleton filled for this image, or NULL */
+    /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
+    const struct launch_command *first;
     int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
     /* NULL, or called in the child before anything else: joins cgroup v1 groups and the like. */
     int (*join)(void *context, struct bawn_error *err);
@@ -35,17 +49,6 @@ int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
 /* Ends everything inside, waits for pid 1, closes all. */
 void launch_end(struct launch *launch);
 
-/* A command for pid 1. Strings are borrowed. */
-struct launch_command {
-    uint32_t job;
-    uint32_t flags;       /* enum exec_flag */
-    const char *cwd;
-    char *const *argv;    /* ended by NULL */
-    char *const *envp;    /* ended by NULL */
-    int fds[3];           /* its standard streams; ignored where flags say terminal */
-    struct termios state; /* of its terminal, if it has one */
-    struct winsize size;
-};
 int launch_exec(const struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err);
 int launch_signal(const struct launch *launch, uint32_t job, int signal, struct bawn_error *err);

@@ -10,8 +10,8 @@
  * once; then comes the rest. Trees that the caller could change meanwhile are
  * cloned by descriptor, sealed while nobody can reach them, and moved into place.
  */
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
 
@@ -30,6 +30,7 @@ struct root {
     const struct image *image;
     const int *trees; /* id-mapped, used up in order */
     int fd;           /* the new root */
+    int host_proc;    /* for a build that leaves the pid namespace out; else -EBADF */
 };
 
 static int fail(struct bawn_error *err, const char *call, const char *what, const char *path)
@@ -41,6 +42,8 @@ static uint64_t attributes(const struct image_mount *step)
 {
     uint64_t set = SYS_MOUNT_NOSUID;
 
+    if (!LAYER("mount"))
+        return 0;
     if (step->step != STEP_NODE)
         set |= SYS_MOUNT_NODEV;
     if (step->flags & STEP_READ_ONLY)
@@ -52,7 +55,7 @@ static uint64_t attributes(const struct image_mount *step)
 static int clone_at(int fd, const struct image_mount *step, int userns_fd, struct bawn_error *err)
 {
     struct sys_mount_attr attr = {.attr_set = attributes(step), .propagation = MS_PRIVATE};
-    autoclose int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE |
+    int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE |
                                                    OPEN_TREE_CLOEXEC);
 
     if (tree < 0)
@@ -63,14 +66,14 @@ static int clone_at(int fd, const struct image_mount *step, int userns_fd, struc
     }
     if (sys_mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
         return error_errno(err, errno, userns_fd < 0 ? "mount_setattr" : "mount_setattr (id map)");
-    return take_fd(&tree);
+    return tree;
 }
 
 int root_clone_tree(const struct image *image, const struct image_mount *step, int userns_fd,
                     struct bawn_error *err)
 {
     const char *source = image_string(image, step->source);
-    autoclose int fd = sys_openat2(AT_FDCWD, source, O_PATH | O_CLOEXEC, RESOLVE_HOST);
+    int fd = sys_openat2(AT_FDCWD, source, O_PATH | O_CLOEXEC, RESOLVE_HOST);
     int tree;
 
     if (fd < 0) {
@@ -96,7 +99,7 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
                   struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
-    autoclose int to = -EBADF;
+    int to = -EBADF;
 
     if (!(step->flags & STEP_IN_TREE)) {
         if (sys_move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -113,7 +116,7 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
 
 static int place_bind(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
-    autoclose int tree = -EBADF;
+    int tree = -EBADF;
 
     if (step->flags & STEP_STEADY) {
         if (mount(image_string(root->image, step->source),
@@ -133,8 +136,8 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
 static int place_in_place(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
-    autoclose int at = -EBADF;
-    autoclose int tree = -EBADF;
+    int at = -EBADF;
+    int tree = -EBADF;
 
     at = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
     if (at < 0)
@@ -151,10 +154,12 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
 static int place_shelf(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
-    autoclose int tree = -EBADF;
+    int tree = -EBADF;
     char source[64];
     int result = 0;
 
+    if (!LAYER("mount"))
+        return 0;
     (void)snprintf(source, sizeof(source), SHELF "%s", image_string(root->image, step->source));
     if (step->flags & STEP_IN_TREE) {
         tree = sys_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -169,10 +174,12 @@ static int place_shelf(struct root *root, const struct image_mount *step, struct
 static int write_text(int dir_fd, const char *path, const char *text, struct bawn_error *err)
 {
     size_t length = strlen(text);
-    autoclose int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 
     if (fd < 0 || write(fd, text, length) != (ssize_t)length)
         return error_errno(err, errno ? errno : EIO, "write %s", path);
+    /* A mount with an open writer cannot be sealed. */
+    (void)close(fd);
     return 0;
 }
 
@@ -206,8 +213,8 @@ static int place_entry(struct root *root, const struct image_mount *step, struct
 
 int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
 {
-    autoclose int root_fd = -EBADF;
-    autoclose int shelf_fd = -EBADF;
+    int root_fd = -EBADF;
+    int shelf_fd = -EBADF;
     int result = 0;
 
     if (mkdirat(dir_fd, "root", 0755) < 0 || mkdirat(dir_fd, "shelf", 0755) < 0)
@@ -228,7 +235,7 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
     const char *target = image_string(root->image, step->target);
     unsigned long flags = MS_NOSUID | MS_NODEV | (step->flags & STEP_READ_ONLY ? MS_RDONLY : 0);
     char options[64];
-    autoclose int to = -EBADF;
+    int to = -EBADF;
 
     (void)snprintf(options, sizeof(options), "mode=%o,size=%llu", (unsigned)step->mode,
                    (unsigned long long)step->size_bytes);
@@ -252,6 +259,10 @@ static int place_kernel(struct root *root, const struct image_mount *step, struc
 
     switch (step->step) {
     case STEP_PROC:
+        if (root->host_proc >= 0) {
+            result = sys_move_mount(root->host_proc, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
+            break;
+        }
         result = mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
         break;
     case STEP_DEVPTS:
@@ -282,11 +293,16 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
 /* All that is mounted so far, with the directory that the shelf is in. */
 static int seal_all(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
+    /* In a new user namespace every mount is a slave of the host's: what the host mounts later
+     * must not appear here. */
     struct sys_mount_attr attr = {.attr_set =
-                                      SYS_MOUNT_RDONLY | SYS_MOUNT_NOSUID | SYS_MOUNT_NODEV};
+                                      SYS_MOUNT_RDONLY | SYS_MOUNT_NOSUID | SYS_MOUNT_NODEV,
+                                  .propagation = MS_PRIVATE};
 
     (void)root;
     (void)step;
+    if (!LAYER("mount"))
+        return 0;
     if (sys_mount_setattr(AT_FDCWD, "..", AT_RECURSIVE, &attr) < 0)
         return error_errno(err, errno, "seal the new root");
     return 0;
@@ -324,7 +340,7 @@ static int place_all(struct root *root, const struct image_mount *first, struct 
 
 int root_clone_skeleton(const char *path, struct bawn_error *err)
 {
-    autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_HOST);
+    int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_HOST);
     int tree = fd < 0 ? -1
                       : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
@@ -349,8 +365,8 @@ static int mount_skeleton(int tree, struct bawn_error *err)
 static int open_base(struct root *root, const struct launch_request *request,
                      struct bawn_error *err)
 {
-    autoclose int tree = -EBADF;
-    autoclose int fd = -EBADF;
+    int tree = -EBADF;
+    int fd = -EBADF;
 
     if (request->skeleton && root->trees)
         return mount_skeleton(*root->trees++, err);
@@ -368,7 +384,7 @@ static int open_base(struct root *root, const struct launch_request *request,
 /* The mount that becomes the root: a directory of our own, or a whole tree of the host. */
 static int begin(struct root *root, const struct image_mount **first, struct bawn_error *err)
 {
-    autoclose int tree = -EBADF;
+    int tree = -EBADF;
 
     if (chdir("/proc") < 0)
         return error_errno(err, errno, "enter the new root");
@@ -394,8 +410,9 @@ int root_make(const struct launch_request *request, const int *trees, struct baw
     const struct image_mount *first = image_part(request->image, PART_MOUNTS);
     int result;
 
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-        return error_errno(err, errno, "make mounts private");
+    root.host_proc = LAYER("pidns") ? -EBADF
+                                    : sys_open_tree(AT_FDCWD, "/proc",
+                                                    AT_RECURSIVE | OPEN_TREE_CLONE);
     result = open_base(&root, request, err);
     if (result == 0)
         result = begin(&root, &first, err);
@@ -408,5 +425,5 @@ int root_make(const struct launch_request *request, const int *trees, struct baw
         return error_errno(err, errno, "pivot_root");
     if (umount2(".", MNT_DETACH) < 0)
         return error_errno(err, errno, "detach the old root");
-    return chdir("/") < 0 ? error_errno(err, errno, "chdir /") : 0;
+    return 0;
 }

@@ -141,7 +141,7 @@ static void handle_exec(struct init *init, const struct sync_message *message, s
         (void)sys_close_range(0, 2, 0);
     if (result < 0)
         say(init, SYNC_NOEXEC, message->job, -result, -EBADF);
-    else
+    else if (master >= 0)
         say(init, SYNC_STARTED, message->job, 0, master);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the first instruction in the new namespaces to a confined pid 1. */
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "kernel/facts.h"
 #include "kernel/rlimit.h"
 #include "kernel/sys.h"
@@ -22,7 +22,7 @@
 static int write_file(const char *path, const char *text, struct bawn_error *err)
 {
     size_t length = strlen(text);
-    autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
 
     if (fd < 0 || write(fd, text, length) != (ssize_t)length)
         return error_errno(err, errno, "write %s", path);
@@ -74,7 +74,7 @@ static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
 static int loopback_up(struct bawn_error *err)
 {
     struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-    autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
         return error_errno(err, errno, "bring the loopback up");
@@ -88,7 +88,7 @@ static int limit_own(const struct image *image, struct bawn_error *err)
                                .file_size = limits->file_size,
                                .processes = limits->cgroup == CGROUP_NONE ? limits->pids : 0};
 
-    return rlimit_apply(&values, err);
+    return LAYER("cgroup") ? rlimit_apply(&values, err) : 0;
 }
 
 /*
@@ -112,23 +112,21 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
     const struct image *image = request->image;
     int trees[SYNC_FDS];
     int result = request->join ? request->join(request->join_context, err) : 0;
+    mode_t mask = umask(0);
 
-    (void)umask(0);
     if (result == 0 && unshare(CLONE_NEWCGROUP) < 0)
         result = error_errno(err, errno, "unshare the cgroup namespace");
     if (result == 0)
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
         result = die_with_parent(sock, err);
-    if (result == 0 && (image->flags & IMAGE_OWN_NET))
+    if (result == 0 && (image->flags & IMAGE_OWN_NET) && LAYER("netns"))
         result = loopback_up(err);
-    if (result == 0 && setsid() < 0)
-        result = error_errno(err, errno, "setsid");
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
         result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
-    (void)umask(022);
+    (void)umask(mask);
     return result == 0 ? limit_own(image, err) : result;
 }
 
@@ -154,7 +152,12 @@ static int be_ready(const struct image *image, int sock, struct bawn_error *err)
         return result;
     if (fds[1] >= 0)
         count = 2;
-    return sync_send(sock, &message, NULL, 0, fds, count, err);
+    result = sync_send(sock, &message, NULL, 0, fds, count, err);
+    /* Everything but the streams and the socket: nothing of the set-up is left to be found. */
+    if (result == 0 && (sock > 3 ? sys_close_range(3, (unsigned)sock - 1, 0) : 0) +
+                               sys_close_range((unsigned)sock + 1, ~0U, 0) < 0)
+        result = error_errno(err, errno, "close_range");
+    return result;
 }
 
 _Noreturn void stage_setup(const struct launch_request *request, int sock)

@@ -20,7 +20,7 @@ enum sync_point {
     SYNC_READY,   /* in -> out: confined; carries the notify fd (if any) and a fd of the root */
     SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
     SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
-    SYNC_STARTED, /* in -> out: the command runs; carries the terminal's master, if it has one */
+    SYNC_STARTED, /* in -> out: a command with a terminal runs; carries the terminal's master */
     SYNC_NOEXEC,  /* in -> out: the command could not be started: value is the errno */
     SYNC_EXITED,  /* in -> out: the command ended: value is its wait status */
     SYNC_SIGNAL,  /* out -> in: value is a signal for the command's group */

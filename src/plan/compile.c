@@ -244,6 +244,7 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     (void)snprintf(compiler->head.version, sizeof(compiler->head.version), "%s", BAWN_VERSION);
     (void)snprintf(compiler->head.release, sizeof(compiler->head.release), "%s",
                    compiler->input->release);
+    compiler->head.last_capability = compiler->input->last_capability;
     strbuf_add_bytes(&compiler->parts[PART_STRINGS], "", 1);
     set_ids(compiler);
     set_flags(compiler);

@@ -221,12 +221,13 @@ static void node_step(struct compiler *compiler, const char *source, const char 
 /* A minimal /dev: what programs cannot do without. */
 static int dev_step(struct compiler *compiler, const struct mount_step *step)
 {
-    static const char *const nodes[] = {"/dev/null",   "/dev/zero",    "/dev/full",
-                                        "/dev/random", "/dev/urandom", "/dev/tty"};
+    static const char *const nodes[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/urandom",
+                                        "/dev/tty"};
     static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
                                            {"/proc/self/fd/0", "/dev/stdin"},
                                            {"/proc/self/fd/1", "/dev/stdout"},
                                            {"/proc/self/fd/2", "/dev/stderr"},
+                                           {"urandom", "/dev/random"}, /* the same since 5.6 */
                                            {"pts/ptmx", "/dev/ptmx"}};
     struct mount_step shm = {.target = "/dev/shm",
                              .size_bytes =
@@ -347,10 +348,6 @@ static void own_files(struct compiler *compiler)
                    head->inside_uid ? input->user : "root", head->inside_uid, head->inside_gid,
                    input->plan->policy->home);
     text_step(compiler, "/etc/passwd", text);
-    (void)snprintf(text, sizeof(text), "%s%s:x:%u:\ntty:x:5:\nnogroup:x:65534:\n",
-                   head->inside_gid ? "root:x:0:\n" : "", head->inside_gid ? input->user : "root",
-                   head->inside_gid);
-    text_step(compiler, "/etc/group", text);
     text_step(compiler, "/etc/hosts",
               "127.0.0.1 localhost bawn\n::1 localhost ip6-localhost ip6-loopback\n");
     if (input->plan->network.mode != NETWORK_HOST)

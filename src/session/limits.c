@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The limits of a session: made before the launch, watched while it runs, told at the end. */
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/text.h"
 #include "kernel/usage.h"
 #include "session/breach.h"
@@ -30,7 +31,7 @@ int session_limit(struct session *session, struct bawn_error *err)
                                              .memory = limits->memory,
                                              .cpu_percent = limits->cpu_percent,
                                              .io_weight = limits->io_weight};
-    if (limits->cgroup == CGROUP_NONE || !(limits->pids | limits->memory | limits->cpu_percent))
+    if (limits->cgroup == CGROUP_NONE || !LAYER("cgroup") || !(limits->pids | limits->memory | limits->cpu_percent))
         return 0;
     result = cgroup_name(name, err);
     if (result == 0)

@@ -80,24 +80,6 @@ static int start_supervisor(struct session *session, struct bawn_error *err)
     return result;
 }
 
-static int start_command(struct session *session, struct bawn_error *err)
-{
-    const struct image *image = session->request->image;
-    struct launch_command command = {.flags = EXEC_OWN | EXEC_ENDS,
-                                     .cwd = image_string(image, image->cwd),
-                                     .argv = session->request->argv};
-    char **variables = NULL;
-    int result = launch_environ(image, session->request->environ, &variables, err);
-
-    if (result < 0)
-        return result;
-    command.envp = variables;
-    session_look_at_streams(&command);
-    result = launch_exec(&session->launch, &command, err);
-    launch_environ_free(variables);
-    return result;
-}
-
 static int join_group(void *context, struct bawn_error *err)
 {
     return cgroup_join(context, err);
@@ -105,17 +87,28 @@ static int join_group(void *context, struct bawn_error *err)
 
 static int start_sandbox(struct session *session, struct bawn_error *err)
 {
-    struct launch_request request = {.image = session->request->image,
+    const struct image *image = session->request->image;
+    struct launch_command command = {.flags = EXEC_OWN | EXEC_ENDS,
+                                     .cwd = image_string(image, image->cwd),
+                                     .argv = session->request->argv};
+    struct launch_request request = {.image = image,
                                      .skeleton = session->request->skeleton,
+                                     .first = &command,
                                      .cgroup_fd = cgroup_clone_fd(&session->group)};
-    int result;
+    char **variables = NULL;
+    int result = launch_environ(image, session->request->environ, &variables, err);
 
+    if (result < 0)
+        return result;
+    command.envp = variables;
+    session_look_at_streams(&command);
     if (session->group.kind != CGROUP_NONE && request.cgroup_fd < 0) {
         request.join = join_group;
         request.join_context = &session->group;
     }
     result = launch_start(&request, &session->launch, err);
     session->request->is_stale = result < 0;
+    launch_environ_free(variables);
     return result;
 }
 
@@ -131,8 +124,6 @@ static int run(struct session *session, struct bawn_error *err)
         result = start_supervisor(session, err);
     if (result == 0)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
-    if (result == 0)
-        result = start_command(session, err);
     if (result < 0)
         return result;
     session_set_clock(session);

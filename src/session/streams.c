@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void session_look_at_streams(struct launch_command *command)
@@ -20,13 +21,24 @@ void session_look_at_streams(struct launch_command *command)
     }
 }
 
+/* Whose keys are read: in "bawn run ... | less" they are less's. */
+static int keys_fd(void)
+{
+    struct stat status;
+
+    if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode))
+        return -EBADF;
+    return isatty(STDIN_FILENO) ? STDIN_FILENO : isatty(STDOUT_FILENO) ? STDOUT_FILENO : -EBADF;
+}
+
 int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err)
 {
-    int in = isatty(STDIN_FILENO) ? STDIN_FILENO : -EBADF;
-    int out = isatty(STDOUT_FILENO) ? STDOUT_FILENO : isatty(STDERR_FILENO) ? STDERR_FILENO : in;
+    int out = isatty(STDOUT_FILENO)   ? STDOUT_FILENO
+              : isatty(STDERR_FILENO) ? STDERR_FILENO
+                                      : STDIN_FILENO;
 
     session->master_fd = master_fd;
-    return terminal_start(&session->terminal, &session->loop, in, out, master_fd, err);
+    return terminal_start(&session->terminal, &session->loop, keys_fd(), out, master_fd, err);
 }
 
 static int on_signal(void *context, uint32_t events)
@@ -46,7 +58,9 @@ static int on_signal(void *context, uint32_t events)
         break;
     case SIGTSTP:
         terminal_suspend(&session->terminal);
+        (void)launch_signal(&session->launch, 0, SIGSTOP, NULL);
         (void)kill(getpid(), SIGSTOP);
+        (void)launch_signal(&session->launch, 0, SIGCONT, NULL);
         terminal_resume(&session->terminal);
         break;
     default:

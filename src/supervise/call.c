@@ -69,6 +69,19 @@ static bool is_id_map(const char *path)
                     strcmp(name, "/setgroups") == 0);
 }
 
+bool call_is_id_map(const struct call *call, int fd, const char *path)
+{
+    return (call->options->image->flags & IMAGE_MAY_NEST) && is_id_map(path) && locate_is_proc(fd);
+}
+
+/* Files of other processes that lend nothing: the kernel asks who writes, not only who opened. */
+static bool is_lendable(const char *path, bool may_nest)
+{
+    const char *name = strrchr(path, '/');
+
+    return (name && strcmp(name, "/oom_score_adj") == 0) || (may_nest && is_id_map(path));
+}
+
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes)
 {
     bool may_nest = call->options->image->flags & IMAGE_MAY_NEST;
@@ -90,8 +103,7 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
         return r;
     if (pid == (call->locator.is_nested ? ids.deepest_tgid : ids.tgid))
         return 0;
-    /* The kernel asks both who opened and who writes these: nothing is lent here. */
-    return may_nest && pid != 1 && is_id_map(path) ? 0 : -EACCES;
+    return pid != 1 && is_lendable(path, may_nest) ? 0 : -EACCES;
 }
 
 int call_refuse(const struct call *call, const char *path, int errnum)

@@ -42,6 +42,7 @@ struct call {
      * must wait, which is done elsewhere. */
     int fd; /* owned */
     bool must_wait;
+    int user_ns; /* owned; to be opened in that user namespace */
 };
 
 static inline int call_int(const struct call *call, int index)
@@ -58,6 +59,9 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
 /* SECURITY: what the supervisor opens in /proc it opens with its own rights over the processes
  * inside. Only what is the caller's own is opened for it. */
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes);
+
+/* Files of /proc that say whose user namespace they were opened in. */
+bool call_is_id_map(const struct call *call, int fd, const char *path);
 
 /* Reports a refusal. Returns -errnum. */
 int call_refuse(const struct call *call, const char *path, int errnum);

@@ -223,3 +223,10 @@ int caller_open_root(const struct caller *caller)
 
     return fd < 0 ? -errno : fd;
 }
+
+int caller_open_user_ns(const struct caller *caller)
+{
+    int fd = openat(caller->proc_fd, "ns/user", O_RDONLY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}

@@ -46,5 +46,6 @@ int caller_tty(const struct caller *caller, dev_t *ret_device);
 /* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
 int caller_open_dir(const struct caller *caller, int dir_fd);
 int caller_open_root(const struct caller *caller);
+int caller_open_user_ns(const struct caller *caller);
 
 #endif

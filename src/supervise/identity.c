@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +16,9 @@ enum { KEEP = -1 };
 
 int identity_init(struct identity *identity, uid_t uid, gid_t gid, struct bawn_error *err)
 {
-    *identity = (struct identity){.is_root = geteuid() == 0, .uid = uid, .gid = gid};
+    *identity =
+        (struct identity){.is_root = geteuid() == 0, .uid = uid, .gid = gid, .umask = umask(077)};
+    (void)umask(identity->umask);
     /* Groups of root's would be the command's during its calls. Root needs none itself. */
     if (identity->is_root && getgroups(0, NULL) > 0 && setgroups(0, NULL) < 0 && errno != EPERM)
         return error_errno(err, errno, "setgroups");

@@ -15,6 +15,7 @@ struct identity {
     bool is_root; /* the supervisor is */
     uid_t uid;    /* of the command, on the host */
     gid_t gid;
+    mode_t umask; /* the supervisor's own; nothing else in the program changes it */
 };
 
 int identity_init(struct identity *identity, uid_t uid, gid_t gid, struct bawn_error *err);

@@ -150,8 +150,10 @@ static int jump(const struct locator *locator, int dir, const char *name, struct
     if (link->object < 0)
         return -errno;
     /* The owner's bits of such a link show how the descriptor was opened. */
-    link->is_write_open =
-        strlen(path) > 3 && strcmp(path + strlen(path) - 3, "/fd") == 0 && (st.st_mode & S_IWUSR);
+    if (strlen(path) > 3 && strcmp(path + strlen(path) - 3, "/fd") == 0) {
+        link->is_read_open = st.st_mode & S_IRUSR;
+        link->is_write_open = st.st_mode & S_IWUSR;
+    }
     return 0;
 }
 
@@ -162,7 +164,7 @@ static int read_link(const struct locator *locator, int dir, const char *name,
     struct stat st;
 
     link->object = -EBADF;
-    link->is_write_open = false;
+    link->is_read_open = link->is_write_open = false;
     if (locate_is_proc(dir)) {
         int r;
 

@@ -52,7 +52,8 @@ int locate(const struct locator *locator, int *start, const char *path,
 struct located_link {
     char text[LIMIT_PATH_BYTES];
     int object;
-    bool is_write_open; /* the caller's descriptor is open for writing already */
+    bool is_read_open; /* how the caller has it open already */
+    bool is_write_open;
 };
 int locate_link(const struct locator *locator, const struct location *location,
                 struct located_link *ret_link);

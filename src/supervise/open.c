@@ -143,12 +143,9 @@ static int judge_existing(struct call *call, int object, const char *path, bool 
 
     if (call_judge_proc(call, object, path, is_write) < 0)
         return call_refuse(call, path, EACCES);
-    if (is_write)
-        return call_judge_object(call, object, path, is_anchored, PATH_WRITE) < 0
-                   ? call_refuse_old(call, object, path)
-                   : 0;
-    return guard_ask(call->guard, path, PATH_READ) == GUARD_REFUSE ? call_refuse(call, path, EACCES)
-                                                                   : 0;
+    if (call_judge_object(call, object, path, is_anchored, is_write ? PATH_WRITE : PATH_READ) == 0)
+        return 0;
+    return is_write ? call_refuse_old(call, object, path) : call_refuse(call, path, EACCES);
 }
 
 /* Opens something that exists and is no link. is_own: the caller has it open this way already. */
@@ -173,6 +170,10 @@ static int open_object(struct call *call, int *object, const char *path, bool is
     }
     if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 0))
         return open_terminal(call);
+    if (call_is_id_map(call, *object, path)) {
+        call->user_ns = caller_open_user_ns(call->caller);
+        return call->user_ns < 0 ? call->user_ns : wait_for(call, object);
+    }
     return reopen(call, object, &st);
 }
 
@@ -239,6 +240,14 @@ static int open_at(struct call *call, const struct location *at, bool *ret_follo
     return r;
 }
 
+/* Whether what is open is opened once more for no more than it is open for. */
+static bool gains_nothing(int flags, const struct located_link *link)
+{
+    bool needs_read = (flags & O_ACCMODE) != O_WRONLY;
+
+    return (link->is_write_open || !writes(flags)) && (link->is_read_open || !needs_read);
+}
+
 int open_perform(struct call *call)
 {
     autolocation struct location at = LOCATION_NONE;
@@ -262,7 +271,7 @@ int open_perform(struct call *call)
             return r;
         if (link.object >= 0) {
             char where[LIMIT_PATH_BYTES];
-            bool is_own = link.is_write_open;
+            bool is_own = gains_nothing(open_flags(call), &link);
             autoclose int object = link.object;
 
             r = locate_path(object, where);

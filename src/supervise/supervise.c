@@ -167,18 +167,22 @@ static void call_drop(struct call *call)
 
 static int perform(struct supervisor *supervisor, struct call *call)
 {
-    mode_t before = 0;
+    /* Usually they are the same. */
+    bool differs = call->needs_umask && call->umask != supervisor->identity.umask;
     int r = identity_enter(&supervisor->identity);
 
-    if (call->needs_umask)
-        before = umask(call->umask);
+    if (differs)
+        (void)umask(call->umask);
     if (r == 0)
         r = call->kind->perform(call);
     if (r == 0 && call->must_wait)
-        r = waiters_add(&supervisor->waiters, supervisor->options.notify_fd, call->notif->id,
-                        call->fd, (int)call->how.flags);
-    if (call->needs_umask)
-        (void)umask(before);
+        r = waiters_add(&supervisor->waiters, supervisor->options.notify_fd,
+                        &(struct waiter){.id = call->notif->id,
+                                         .object = call->fd,
+                                         .flags = (int)call->how.flags,
+                                         .user_ns = call->user_ns});
+    if (differs)
+        (void)umask(supervisor->identity.umask);
     identity_leave(&supervisor->identity);
     return r;
 }
@@ -226,7 +230,7 @@ static void dispatch(struct supervisor *supervisor)
     call.starts[0] = call.starts[1] = -EBADF;
     call.paths[0][0] = call.paths[1][0] = call.text[0] = '\0';
     call.how = (struct open_how){0};
-    call.fd = -EBADF;
+    call.fd = call.user_ns = -EBADF;
     call.must_wait = false;
     call.umask = 0;
     if (!call.kind) {
@@ -237,6 +241,7 @@ static void dispatch(struct supervisor *supervisor)
     handle(supervisor, &call);
     call_drop(&call);
     cleanup_close(&call.fd);
+    cleanup_close(&call.user_ns);
 }
 
 int supervisor_serve(struct supervisor *supervisor, struct bawn_error *err)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOTIFY_FD = 3, OBJECT_FD = 4, CHECK_USEC = 50 * 1000 };
+enum { NOTIFY_FD = 3, OBJECT_FD, USER_NS_FD, KEPT_FDS = 3, CHECK_USEC = 50 * 1000 };
 
 static void on_alarm(int number)
 {
@@ -36,38 +37,69 @@ static void start_alarm(void)
     (void)setitimer(ITIMER_REAL, &every, NULL);
 }
 
+/* Only the descriptors that are needed stay, at numbers that are known. */
+static bool keep_fds(const int fds[static KEPT_FDS])
+{
+    int high[KEPT_FDS];
+
+    /* Away from those numbers first: one may be another's. */
+    for (int i = 0; i < KEPT_FDS; i++)
+        high[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD, NOTIFY_FD + KEPT_FDS);
+    for (int i = 0; i < KEPT_FDS; i++)
+        if (high[i] >= 0 && dup2(high[i], NOTIFY_FD + i) < 0)
+            return false;
+    return syscall(SYS_close_range, NOTIFY_FD + KEPT_FDS, ~0U, 0) == 0;
+}
+
+/* Into a namespace that root's supervisor has rights over only as root. */
+static bool enter_user_ns(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+    if (syscall(SYS_capget, &header, data) < 0)
+        return false;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+        data[i].effective = data[i].permitted;
+    return syscall(SYS_capset, &header, data) == 0 && setns(USER_NS_FD, CLONE_NEWUSER) == 0;
+}
+
 /*
- * Holds:    the notification, the thing to open.
+ * Holds:    the notification, the thing to open, perhaps a user namespace.
  * Must:     end when the supervisor does, and when the caller is gone.
  * Mustn't:  keep any other descriptor: their ends would not be noticed.
  */
-static _Noreturn void waiter_main(pid_t parent, int notify_fd, uint64_t id, int object, int flags)
+static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct waiter *waiter)
 {
+    int flags = (waiter->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
+    int fds[KEPT_FDS] = {notify_fd, waiter->object, waiter->user_ns};
+    uint64_t id = waiter->id;
     char path[32];
     int fd = -1;
-    /* Away from the two numbers first: either may be the other's. */
-    int notify_high = fcntl(notify_fd, F_DUPFD, OBJECT_FD + 1);
-    int object_high = fcntl(object, F_DUPFD, OBJECT_FD + 1);
 
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
-        dup2(notify_high, NOTIFY_FD) < 0 || dup2(object_high, OBJECT_FD) < 0 ||
-        syscall(SYS_close_range, OBJECT_FD + 1, ~0U, 0) < 0)
+    if (!keep_fds(fds) || (waiter->user_ns >= 0 && !enter_user_ns())) {
+        answer_value(notify_fd, id, -EACCES);
+        _exit(1);
+    }
+    /* After the change of rights, which takes it back. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
         _exit(1);
     start_alarm();
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", OBJECT_FD);
+    errno = EINTR;
     while (answer_is_wanted(NOTIFY_FD, id)) {
-        fd = open(path, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY);
+        fd = open(path, flags);
         if (fd >= 0 || errno != EINTR)
             break;
     }
     if (fd >= 0)
-        answer_fd(NOTIFY_FD, id, fd, flags & O_CLOEXEC);
+        answer_fd(NOTIFY_FD, id, fd, waiter->flags & O_CLOEXEC);
     else
         answer_value(NOTIFY_FD, id, -errno);
     _exit(0);
 }
 
-int waiters_add(struct waiters *waiters, int notify_fd, uint64_t id, int object, int flags)
+int waiters_add(struct waiters *waiters, int notify_fd, const struct waiter *waiter)
 {
     pid_t parent = getpid();
     long pid;
@@ -80,7 +112,7 @@ int waiters_add(struct waiters *waiters, int notify_fd, uint64_t id, int object,
     if (pid < 0)
         return -errno;
     if (pid == 0)
-        waiter_main(parent, notify_fd, id, object, flags);
+        waiter_main(parent, notify_fd, waiter);
     waiters->pids[waiters->count++] = (pid_t)pid;
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens that wait for somebody else (the other end of a FIFO, a lease): each in a process of its
- * own, so that no caller can hold up the others. */
+ * own, so that no caller can hold up the others; and those that need another user namespace. */
 #ifndef SUPERVISE_WAIT_H
 #define SUPERVISE_WAIT_H
 
@@ -15,8 +15,15 @@ struct waiters {
     size_t count;
 };
 
-/* Opens what object (O_PATH) holds and answers the notification. -EAGAIN: too many wait. */
-int waiters_add(struct waiters *waiters, int notify_fd, uint64_t id, int object, int flags);
+struct waiter {
+    uint64_t id; /* of the notification */
+    int object;  /* O_PATH of what is to be opened */
+    int flags;   /* as the caller gave them */
+    int user_ns; /* to open it in, or -EBADF */
+};
+
+/* Opens and answers the notification. -EAGAIN: too many wait. */
+int waiters_add(struct waiters *waiters, int notify_fd, const struct waiter *waiter);
 /* Takes note of those that are done. */
 void waiters_reap(struct waiters *waiters);
 void waiters_done(struct waiters *waiters);

@@ -150,6 +150,7 @@ struct image {
     uint32_t workspace, home, cwd;   /* strings; cwd is where the command starts */
     uint32_t default_access;         /* reads outside all rules: for the supervisor's decisions */
     uint32_t landlock_abi;
+    uint32_t last_capability; /* that the kernel has */
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];

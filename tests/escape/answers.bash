@@ -25,7 +25,23 @@ beats() {
     [[ $(stat -c %s "$1" 2>/dev/null || echo 0) != "$before" ]]
 }
 
-# children PID: its descendants, one a line.
+# silent FILE WHAT: nobody writes to FILE any more.
+silent() {
+    CHECKED=$((CHECKED + 1))
+    if beats "$1"; then escaped "$2"; fi
+}
+
+# gone PID...: no such process, or only what its parent has not looked at yet.
+gone() {
+    local pid
+    CHECKED=$((CHECKED + 1))
+    for pid; do
+        [[ $(ps -o stat= -p "$pid") == [!Z]* ]] && escaped "process $pid lives: $(ps -o comm= -p "$pid")"
+    done
+    return 0
+}
+
+# descendants PID: its descendants, one a line.
 descendants() {
     local child
     for child in $(cat "/proc/$1"/task/*/children 2>/dev/null); do

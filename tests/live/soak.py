@@ -6,6 +6,7 @@ import argparse
 import os
 import pwd
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -41,6 +42,8 @@ class Soak:
         self.command = [str(Path(options.bawn).resolve()), "run", "-C", str(self.dir / "ws"), "--",
                         "/bin/sh", "-c", inner]
         self.pids, self.wrong = set(), []
+        # A file, for a daemon that is left would keep a pipe open.
+        self.errors = open(self.dir / "errors", "ab")
 
     def start(self):
         command = self.command
@@ -49,19 +52,21 @@ class Soak:
                        "--clear-groups", "--inh-caps=-all", "--", *command]
         process = subprocess.Popen(command, env=self.env, cwd=self.dir / "ws",
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE)
+                                   stderr=self.errors)
         self.pids.add(process.pid)
         return process
 
     def end(self, process, is_killed):
         try:
-            errors = process.communicate(timeout=60)[1]
+            process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             process.kill()
-            errors = b"took longer than 60 s"
+            process.wait()
+            self.wrong.append("took longer than 60 s")
         wanted = (STATUS, -signal.SIGKILL) if is_killed else (STATUS,)
         if process.returncode not in wanted:
-            self.wrong.append(f"status {process.returncode}: {errors.decode(errors='replace')[:200]}")
+            words = (self.dir / "errors").read_text(errors="replace").strip()[-200:]
+            self.wrong.append(f"status {process.returncode}, last words: {words}")
 
     def in_a_row(self, count):
         for number in range(count):
@@ -107,7 +112,9 @@ class Soak:
         """Of the cache, the runtime and state directories, and ours in /tmp."""
         own = [str(path) for name in ("cache", "run", "state", "home", "tmp")
                for path in (self.dir / name).rglob("*")]
-        return sorted(own + [f"/tmp/{name}" for name in os.listdir("/tmp") if "bawn" in name])
+        pids = set(map(str, self.pids))
+        return sorted(own + [f"/tmp/{name}" for name in os.listdir("/tmp")
+                             if "bawn" in name and pids & set(re.split(r"\D+", name))])
 
     def state(self):
         mounts = Path("/proc/self/mountinfo").read_text().splitlines()

@@ -1194,12 +1194,12 @@ static char racing[64];
 
 static void *rewrite_path(void *unused)
 {
-    static const char *const paths[] = {"q/.git/conf0g", "q/.git/config"};
+    volatile char *byte = &racing[11]; /* "config" or "conf0g" */
 
     while (!atomic_load(&shared->is_over)) {
         /* One byte differs: each read sees one or the other, whole. */
-        racing[11] = paths[0][11];
-        racing[11] = paths[1][11];
+        *byte = '0';
+        *byte = 'i';
     }
     return unused;
 }
@@ -1329,6 +1329,125 @@ START_TEST(nothing_is_left_open_after_many_calls)
 }
 END_TEST
 
+static int write_own(const char *file, const char *text)
+{
+    int fd = open(file, O_WRONLY);
+    ssize_t done = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+    if (fd >= 0 && done >= 0)
+        close(fd);
+    return done < 0 ? -1 : 0;
+}
+
+/* A container inside: other namespaces, another root. */
+static void nest(void)
+{
+    char map[64];
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+
+    MUST(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
+    EXPECT(0, write_own("/proc/self/setgroups", "deny"));
+    (void)snprintf(map, sizeof(map), "0 %u 1", uid);
+    EXPECT(0, write_own("/proc/self/uid_map", map));
+    (void)snprintf(map, sizeof(map), "0 %u 1", gid);
+    EXPECT(0, write_own("/proc/self/gid_map", map));
+    EXPECT(0, open("before", O_WRONLY | O_CREAT, 0666));
+    EXPECT(0, chroot("/w/p"));
+    MUST(chdir("/") == 0);
+    EXPECT(0, open("/inside", O_WRONLY | O_CREAT, 0666));
+    EXPECT(0, open("/../../inside2", O_WRONLY | O_CREAT, 0666));
+    EXPECT(EACCES, open("/.git/config", O_WRONLY));
+    EXPECT(EACCES, open("/.git/hooks/x", O_WRONLY | O_CREAT, 0666));
+    EXPECT(ENOENT, open("/p/x", O_WRONLY | O_CREAT, 0666));
+}
+
+static void nest_and_look(void)
+{
+    in_fork(nest);
+    EXPECT(0, access("/w/p/inside", F_OK));
+    EXPECT(0, access("/w/p/inside2", F_OK));
+    EXPECT(ENOENT, access("/inside2", F_OK));
+}
+
+START_TEST(a_container_inside_is_served_in_its_own_root)
+{
+    struct command command = {.before = prepare_protected, .after = nest_and_look};
+    struct sandbox sandbox;
+
+    sandbox_start(&sandbox, &command, who[_i]);
+    sandbox.image.header.flags |= IMAGE_MAY_NEST;
+    sandbox_serve(&sandbox);
+    sandbox_end(&sandbox);
+    check_expected();
+}
+END_TEST
+
+/* A large directory cannot be looked through: whoever moves it copies it. */
+static void move_large(void)
+{
+    EXPECT(0, rename("many", "many2"));
+    EXPECT(EXDEV, rename("many2", "q2/many"));
+    EXPECT(EXDEV, rename("many2", ".git"));
+    EXPECT(0, rename("plain", "q2/plain"));
+}
+
+static void prepare_large(void)
+{
+    char path[32];
+
+    prepare_protected();
+    for (int i = 0; i < 10001; i++) {
+        (void)snprintf(path, sizeof(path), "many/%d", i);
+        MUST(mknod(path, S_IFREG | 0644, 0) == 0);
+    }
+}
+
+START_TEST(a_directory_too_large_to_look_through_is_not_moved)
+{
+    struct command command = {.before = prepare_large, .after = move_large};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    check_expected();
+}
+END_TEST
+
+/* A directory of the host that came in as a descriptor: the mounts there are not the sandbox's. */
+static int host_dir = -1;
+
+static void use_host_dir(void)
+{
+    char path[64];
+
+    EXPECT(EACCES, openat(host_dir, "x", O_WRONLY | O_CREAT, 0666));
+    EXPECT(EACCES, mkdirat(host_dir, "x", 0777));
+    EXPECT(EACCES, openat(host_dir, "../escape-x", O_WRONLY | O_CREAT, 0666));
+    EXPECT(EACCES, openat2_(host_dir, "witness", O_RDONLY, 0, 0));
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d/x", host_dir);
+    EXPECT(EACCES, open(path, O_WRONLY | O_CREAT, 0666));
+}
+
+START_TEST(a_directory_of_the_host_is_not_written_by_descriptor)
+{
+    struct command command = {.after = use_host_dir};
+    char dir[] = "/tmp/bawn-host-XXXXXX";
+    struct sandbox sandbox;
+    int fd;
+
+    ck_assert(mkdtemp(dir) != NULL);
+    ck_assert_int_eq(chmod(dir, 0777), 0);
+    host_dir = open(dir, O_RDONLY | O_DIRECTORY);
+    fd = openat(host_dir, "witness", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    sandbox_run(&sandbox, &command, who[_i]);
+    ck_assert_int_eq(unlinkat(host_dir, "witness", 0), 0);
+    ck_assert_int_eq(rmdir(dir), 0); /* nothing else is in it */
+    check_expected();
+}
+END_TEST
+
 static Suite *supervise_suite(void)
 {
     Suite *suite = suite_create("supervise");
@@ -1343,6 +1462,9 @@ static Suite *supervise_suite(void)
     tcase_add_loop_test(all, a_path_that_changes_meanwhile_is_decided_and_used_once, 0, runs);
     tcase_add_loop_test(all, a_directory_that_becomes_a_link_leads_nowhere, 0, runs);
     tcase_add_loop_test(all, nothing_is_left_open_after_many_calls, 0, runs);
+    tcase_add_loop_test(all, a_container_inside_is_served_in_its_own_root, 0, runs);
+    tcase_add_loop_test(all, a_directory_too_large_to_look_through_is_not_moved, 0, runs);
+    tcase_add_loop_test(all, a_directory_of_the_host_is_not_written_by_descriptor, 0, runs);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -96,7 +96,9 @@ START_TEST(a_command_that_reads_nothing_holds_nobody_up)
     size_t sent = 0;
     ssize_t count;
 
-    user_start(&user, 0, "stty -icanon -echo; echo ready; sleep 1.5; echo alive; sleep 0.2");
+    user_start(&user, 0,
+               "stty -icanon -echo; echo ready; sleep 1.5; echo alive; while :; do "
+               "case $(dd bs=4096 count=1 2>&9) in *q*) exit 11; esac; done");
     user_expect(&user, "ready");
     user_await_raw(&user);
     memset(keys, 'k', sizeof(keys));
@@ -109,7 +111,10 @@ START_TEST(a_command_that_reads_nothing_holds_nobody_up)
     }
     user_sees_idle(&user, 300);
     user_expect(&user, "alive\r\n");
-    user_ends(&user, 0);
+    /* Now it reads, and all that was held up comes, this key last. */
+    while (write(user.master, "q", 1) < 0)
+        user_pause(10);
+    user_ends(&user, 11);
 }
 END_TEST
 

@@ -7,15 +7,17 @@ source "$ESCAPE/lib.bash"
 
 mkdir -p "$OUT/dev/pts" "$OUT/dev/shm"
 chmod -R 777 "$OUT"
-before=$(witness "$OUT" && ls -la /dev /dev/pts /dev/shm)
+before=$(witness "$OUT")
 for target in "$OUT/dev" ../out/dev /dev /proc/self/root/dev; do
     for place in dev tmp cache; do
         rm -rf "$WS/${place:?}"
         ln -s "$target" "$WS/$place"
-        sandbox --private "$WS/$place" --private "$WS/$place/shm" -- /bin/sh -c "echo x >$place/new; echo x >$place/shm/new; mkdir $place/pts/new; echo x >/dev/shm/new"
+        sandbox --private "$WS/$place" --private "$WS/$place/shm" -- /bin/sh -c "echo x >$place/new; echo x >$place/shm/new; mkdir $place/pts/new"
         CHECKED=$((CHECKED + 1))
         ((STATUS == 124 || STATUS > 127)) && broken "status $STATUS with $place -> $target"
-        equal "$before" "$(witness "$OUT" && ls -la /dev /dev/pts /dev/shm)" "the host with $place -> $target"
+        unchanged "$before" "$OUT"
+        equal "" "$(ls -d /dev/new /dev/shm/new /dev/pts/new 2>/dev/null)" "the host's /dev with $place -> $target"
+        rm -f /dev/new /dev/shm/new
         rm -f "$WS/$place"
     done
 done

@@ -15,22 +15,23 @@ plant "$WS/other"
 plant "$WS/keep/this"
 mkdir "$WS/empty"
 before=$(witness "$WS/.git/hooks" "$WS/.git/config" "$WS/.bashrc" "$WS/.vscode" "$WS/.mcp.json" "$WS/sub/.envrc" "$WS/keep/this")
+# A mount holds what is there at the start and near; the supervisor what a pattern binds further down.
 replace() {
-    local file=$1
+    local file=$1 busy=EBUSY fixed=EROFS
+    [[ $file != */sub/* ]] || busy="EBUSY|EACCES|EPERM" fixed="EROFS|EACCES"
     cat <<END
-EBUSY sys unlink s:$file
-EBUSY sys unlinkat cwd s:$file 0
-EBUSY sys rename s:$file s:$WS/taken
-EBUSY sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_NOREPLACE
-EBUSY sys renameat2 cwd s:$file cwd s:$WS/other RENAME_EXCHANGE
-EBUSY sys renameat2 cwd s:$WS/other cwd s:$file RENAME_EXCHANGE
-EBUSY|EPERM|EINVAL sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_WHITEOUT
-EBUSY sys rename s:$WS/other s:$file
-EBUSY sys renameat fd:$WS s:other cwd s:$file
-EROFS sys open s:$file O_WRONLY
-EROFS write $file
-EROFS sys truncate s:$file 0
-EROFS sys chmod s:$file 0777
+$busy sys unlink s:$file
+$busy sys unlinkat cwd s:$file 0
+$busy sys rename s:$file s:$WS/taken
+$busy sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_NOREPLACE
+$busy sys renameat2 cwd s:$file cwd s:$WS/other RENAME_EXCHANGE
+$busy sys renameat2 cwd s:$WS/other cwd s:$file RENAME_EXCHANGE
+$busy|EPERM|EINVAL sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_WHITEOUT
+$busy|EXDEV sys rename s:$WS/other s:$file
+$busy|EXDEV sys renameat fd:$WS s:other cwd s:$file
+$fixed sys open s:$file O_WRONLY
+$fixed write $file
+$fixed sys truncate s:$file 0
 EXDEV|EROFS|EPERM|EACCES sys link s:$file s:$WS/hard
 EXDEV|EROFS|EPERM|EACCES sys linkat cwd s:$file cwd s:$WS/hard AT_SYMLINK_FOLLOW
 ok    read $file
@@ -48,8 +49,8 @@ EBUSY|ENOTEMPTY sys rename s:$WS/mine s:$dir
 EROFS sys creat s:$dir/new 0644
 EROFS sys mkdir s:$dir/new 0755
 EROFS sys symlink s:/ s:$dir/new
-EXDEV|EROFS sys rename s:$WS/other s:$dir/new
-EXDEV|EROFS sys link s:$WS/other s:$dir/new
+EXDEV|EROFS|EACCES sys rename s:$WS/other s:$dir/new
+EXDEV|EROFS|EACCES sys link s:$WS/other s:$dir/new
 ok    list $dir
 END
 }

@@ -1,36 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-09 a directory that holds something protected cannot be moved out of the way
-# layers: mount
+# layers: mount notify
 source "$ESCAPE/lib.bash"
 
 git init -q "$WS"
 git init -q "$WS/sub/deep/repo"
-plant "$WS/pkg/a/b/.npmrc"
 plant "$WS/x/y/keep"
 mkdir -p "$WS/mine/inner"
-trees=("$WS/.git/hooks" "$WS/.git/config" "$WS/sub/deep/repo/.git/hooks" "$WS/pkg/a/b/.npmrc" "$WS/x/y/keep")
+trees=("$WS/.git/hooks" "$WS/.git/config" "$WS/sub/deep/repo/.git/hooks" "$WS/x/y/keep")
 before=$(witness "${trees[@]}")
 attempts --protect "$WS/x/y/keep" < <(
-    for dir in .git sub/deep/repo/.git sub/deep/repo sub/deep sub pkg pkg/a pkg/a/b x x/y; do
+    for dir in .git sub/deep/repo/.git x x/y; do
         cat <<END
-EBUSY sys rename s:$WS/$dir s:$WS/gone
-EBUSY sys renameat2 cwd s:$WS/$dir cwd s:$WS/mine RENAME_EXCHANGE
-EBUSY sys renameat2 cwd s:$WS/mine cwd s:$WS/$dir RENAME_EXCHANGE
-EBUSY sys renameat fd:$WS s:$dir fd:$WS/mine s:gone
-EBUSY|EPERM|EINVAL sys renameat2 cwd s:$WS/$dir cwd s:$WS/gone RENAME_WHITEOUT
-EBUSY|ENOTEMPTY sys rmdir s:$WS/$dir
+EBUSY|EACCES sys rename s:$WS/$dir s:$WS/gone
+EBUSY|EACCES sys renameat2 cwd s:$WS/$dir cwd s:$WS/mine RENAME_EXCHANGE
+EBUSY|EACCES sys renameat2 cwd s:$WS/mine cwd s:$WS/$dir RENAME_EXCHANGE
+EBUSY|EACCES sys renameat fd:$WS s:$dir fd:$WS/mine s:gone
+EBUSY|EACCES|EPERM|EINVAL sys renameat2 cwd s:$WS/$dir cwd s:$WS/gone RENAME_WHITEOUT
+EBUSY|EACCES|ENOTEMPTY sys rmdir s:$WS/$dir
 END
     done
     echo "EBUSY|EXDEV|EROFS|EACCES sys rename s:$WS s:$T/gone"
-    echo "EBUSY|EXDEV|EINVAL sys rename s:$WS s:/tmp/gone"
+    echo "EBUSY|EXDEV|EINVAL|EACCES sys rename s:$WS s:/tmp/gone"
     echo "ok sys rename s:$WS/mine/inner s:$WS/mine/moved"
     echo "ok sys rename s:$WS/mine s:$WS/moved"
 )
 unchanged "$before" "${trees[@]}"
 
-# What git would run afterwards is what it ran before.
+# With a shell's words: what git would run afterwards is what it ran before.
+sandbox -- /bin/bash -c 'mv .git .git2; mkdir -p .git/hooks; echo "#!/bin/sh" >.git/hooks/pre-commit; cp -r .git .git3 && rm -rf .git; mv .git3 .git' 2>/dev/null
+equal "" "$(ls "$WS"/.git/hooks/pre-commit 2>/dev/null)" "hooks that were planted"
+equal "$(head -n1 <<<"$before")" "$(witness "$WS/.git/hooks" | head -n1)" "the directory of hooks"
+
+# What a pattern binds at any depth it binds in the place where an ancestor is moved to, and where it was.
 # shellcheck disable=SC2016 # for the shell inside
-sandbox -- /bin/bash -c 'mv .git .git2; mkdir -p .git/hooks; echo "#!/bin/sh" >.git/hooks/pre-commit; mv sub sub2; mkdir -p sub/deep/repo/.git/hooks && echo x >sub/deep/repo/.git/hooks/pre-commit; cp -r .git .git3 && rm -rf .git && mv .git3 .git'
-unchanged "$before" "${trees[@]}"
-equal "" "$(ls "$WS"/.git/hooks/pre-commit "$WS"/sub/deep/repo/.git/hooks/pre-commit 2>/dev/null)" "hooks that were planted"
+sandbox -- /bin/bash -c '
+    mv sub sub2; mkdir -p sub/deep/repo/.git/hooks
+    for repo in sub/deep/repo sub2/deep/repo; do
+        echo x >$repo/.git/hooks/pre-commit; echo x >>$repo/.git/config; mv sub2/deep/repo/.git/hooks sub2/deep/repo/.git/h2
+        mv sub2/deep/repo/.git sub2/deep/repo/git; ln -s /bin/true $repo/.git/hooks/post-merge
+    done' 2>/dev/null
+for tree in "$WS/sub" "$WS/sub2"; do
+    equal "" "$(ls "$tree"/deep/repo/.git/hooks/{pre-commit,post-merge} 2>/dev/null)" "hooks below ${tree##*/}"
+    equal "" "$(grep -sx x "$tree/deep/repo/.git/config")" "the config below ${tree##*/}"
+done

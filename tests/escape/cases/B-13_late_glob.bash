@@ -18,11 +18,10 @@ EACCES|EPERM sys link s:$WS/b/plain s:$WS/b/.env
 EACCES|EPERM sys symlink s:plain s:$WS/b/.env
 EACCES|EPERM|EBUSY sys rename s:$WS/a/.env s:$WS/a/moved
 EACCES|EPERM|EXDEV sys link s:$WS/a/.env s:$WS/a/linked
-EBUSY|EACCES|EPERM sys rename s:$WS/a s:$WS/c
 ENOENT stat $WS/b/.env
 ok     sys rename s:$WS/b/other s:$WS/b/.environment
 ok     sys mkdir s:$WS/d 0755
 ok     sys creat s:$WS/d/env 0644
 END
 unchanged "$before" "$WS/a/.env"
-equal "" "$(cd "$WS" && ls -d .env b/.env a/moved a/linked c 2>/dev/null)" "what was made"
+equal "" "$(cd "$WS" && ls -d .env b/.env a/moved a/linked 2>/dev/null)" "what was made"

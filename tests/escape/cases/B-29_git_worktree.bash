@@ -30,9 +30,9 @@ printf '%s\n' "$OUT/other" >"$WS/.git/worktrees/tree/commondir"
 attempts <<END
 ENOENT read $OUT/other/secret
 any    write $OUT/other/new
-EROFS  append $WS/.git/worktrees/tree/commondir
-EBUSY  sys unlink s:$WS/.git/worktrees/tree/commondir
-EROFS  append $WS/.git/worktrees/tree/gitdir
+EROFS|EACCES append $WS/.git/worktrees/tree/commondir
+EBUSY|EACCES|EPERM sys unlink s:$WS/.git/worktrees/tree/commondir
+EROFS|EACCES append $WS/.git/worktrees/tree/gitdir
 EROFS|EACCES write $WS/.git/commondir
 EROFS|EACCES sys mkdir s:$WS/.git/worktrees/tree/hooks 0755
 END
@@ -44,9 +44,9 @@ git -C "$OUT/parent" worktree add -q "$WS/linked" 2>/dev/null
 chmod -R a+rwX "$OUT/parent" "$WS"
 before=$(witness "$OUT/parent/.git/hooks" "$OUT/parent/.git/config")
 attempts --rw "$OUT/parent" <<END
-EROFS write $OUT/parent/.git/hooks/pre-commit
-EROFS append $OUT/parent/.git/config
-EBUSY sys rename s:$OUT/parent/.git s:$OUT/parent/moved
+EROFS|EACCES write $OUT/parent/.git/hooks/pre-commit
+EROFS|EACCES append $OUT/parent/.git/config
+EBUSY|EACCES|EPERM sys rename s:$OUT/parent/.git s:$OUT/parent/moved
 EROFS|EACCES write $OUT/parent/.git/info/attributes
 ok    write $OUT/parent/.git/worktrees/linked/COMMIT_EDITMSG
 END

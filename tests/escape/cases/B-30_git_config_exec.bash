@@ -19,17 +19,17 @@ for key in core.hooksPath core.fsmonitor core.sshCommand diff.x.textconv filter.
     unchanged "$before" "${configs[@]}"
 done
 attempts <<END
-EROFS append $WS/.git/config
-EBUSY sys rename s:$WS/.git/HEAD s:$WS/.git/config
+EROFS|EACCES append $WS/.git/config
+EBUSY|EACCES|EPERM sys rename s:$WS/.git/HEAD s:$WS/.git/config
 EROFS|EACCES write $WS/.git/config.worktree
 EROFS|EACCES write $WS/.git/worktrees/tree/config.worktree
 EROFS|EACCES write $WS/.git/info/attributes
 EROFS|EACCES write $WS/.gitmodules
 EROFS|EACCES write $WS/.gitconfig
-EROFS append $WS/.git/modules/sub/config
-EROFS write $WS/.git/modules/sub/hooks/pre-commit
+EROFS|EACCES append $WS/.git/modules/sub/config
+EROFS|EACCES write $WS/.git/modules/sub/hooks/pre-commit
 EROFS|EACCES write $WS/.git/modules/sub/config.worktree
-EROFS write $WS/.git/hooks/pre-commit
+EROFS|EACCES write $WS/.git/hooks/pre-commit
 ok    write $WS/.git/COMMIT_EDITMSG
 END
 unchanged "$before" "${configs[@]}"

@@ -27,4 +27,4 @@ SECONDS=0
 sandbox -- sh -c '"$0" tree beat; exec "$1" squeeze' "$BIN/r_orphans" "$BIN/d_trace"
 [[ $STATUS == 5 || $STATUS == 137 ]] || escaped "squeezed: wanted 5 or 137, got $STATUS"
 ((SECONDS < 15)) || escaped "a squeezed pid 1 kept the launcher for $SECONDS s"
-beats beat && escaped "a daemon outlived its sandbox"
+silent beat "a daemon outlived its sandbox"

@@ -32,7 +32,7 @@ equal 4 "$(cat "$T/stdout")" "descriptors in /proc/self/fd"
 
 # A directory as a stream leads out: it is refused, or leads nowhere.
 # shellcheck disable=SC2016
-look=(sh -c 'echo >ran; "$0" dir secret >answer' "$BIN/e_fds")
+look=(sh -c 'echo >ran; "$0" dir secret 3>&1 >answer' "$BIN/e_fds")
 for stream in 0 1 2; do
     case $stream in
     0) timeout 20 "${run[@]}" "${look[@]}" <"$OUT" >"$T/stdout" 2>"$T/stderr" ;;

@@ -7,7 +7,7 @@ source "$ESCAPE/answers.bash"
 
 mkdir -p "$OUT/run" "$OUT/hidden"
 listeners=("$OUT/run/s" "$OUT/run/d:dgram" "$OUT/hidden/s")
-"$BIN/e_listen" "${listeners[@]}" >"$T/reached" &
+"$BIN/e_listen" "${listeners[@]}" >"$T/reached" 2>/dev/null &
 listener=$!
 wait_for 5 grep -q ready "$T/reached" || broken "no listener"
 ln -s "$OUT/run/s" "$WS/link"

@@ -14,15 +14,17 @@ for way in anon shared memfd tmpfs shm pipes sockets children; do
 done
 
 # What a limit may answer: killed, or refused by a smaller limit on the way.
-declare -A wanted=([anon]=137 [shared]=137 [memfd]=137 [children]=137
+declare -A wanted=([anon]=137 [shared]=137 [memfd]=137 [children]="137|killed"
     [tmpfs]="137|ENOSPC" [shm]="137|ENOSPC" [pipes]="137|EMFILE|ENFILE|EPERM" [sockets]="137|EMFILE|ENFILE")
 for way in anon shared memfd children tmpfs shm pipes sockets; do
     sandbox --set sandbox.limits.memory=96MiB -- "$BIN/r_memory" "$way" 300
     got=$STATUS
     # A limit on the way: it ended by itself, with a refusal.
     ((STATUS == 0)) && got=$(awk '{ print $1 }' "$T/stdout")
-    # Of the children one is killed; the hog itself then tells what it took.
     verdict "${wanted[$way]}" "$got" "$way $(cat "$T/stdout")"
-    [[ $got == 137 ]] && ! grep -q 'limits.memory' "$T/stderr" &&
+    taken=$(awk '/taken/ { print $3 }' "$T/stdout")
+    ((${taken:-0} <= 96)) || escaped "$taken MiB taken as $way where 96 is the limit"
+    if [[ $got == 137 ]] && ! grep -q 'limits.memory' "$T/stderr"; then
         broken "nothing says that the memory limit was reached ($way): $(head -n2 "$T/stderr")"
+    fi
 done

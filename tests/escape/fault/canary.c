@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 
     if (argc != 3 || fd == -1)
         return 1;
+    close(fd);
     check_task("/proc/self/status");
     check_task("/proc/1/status");
     check_files(argv[1]);

@@ -3,7 +3,8 @@
  * Which descriptors the command was born with: found by asking about every
  * number, since /proc/self/fd could be hidden.
  *   e_fds            "open N" for each beyond the three streams, then "done"
- *   e_fds dir NAME   what the streams lead to, when one of them is a directory
+ *   e_fds dir NAME   what the streams lead to, when one of them is a directory; 3 is
+ *                    where the caller may have put another
  */
 #include "verdict.h"
 
@@ -30,7 +31,7 @@ static void list(void)
 
 static void look(const char *name)
 {
-    for (int fd = 0; fd < 3; fd++) {
+    for (int fd = 0; fd <= 3; fd++) {
         char what[64];
         struct stat st;
         int file_fd;

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/registry.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { SESSIONS_MAX = 4096 };
+
+static const char *variable(char *const *environ, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (; *environ; environ++) {
+        if (strncmp(*environ, name, length) == 0 && (*environ)[length] == '=')
+            return *environ + length + 1;
+    }
+    return NULL;
+}
+
+bool registry_place(char *const *environ, unsigned index, char path[REGISTRY_PATH_BYTES])
+{
+    const char *runtime = variable(environ, "XDG_RUNTIME_DIR");
+    bool has_runtime = runtime && *runtime == '/' && strlen(runtime) < REGISTRY_PATH_BYTES - 64;
+
+    if (index == 0 && has_runtime)
+        (void)snprintf(path, REGISTRY_PATH_BYTES, "%.900s/bawn", runtime);
+    else if (index == 0 || index == 1)
+        (void)snprintf(path, REGISTRY_PATH_BYTES, getuid() == 0 ? "/run/bawn" : "/tmp/bawn-%u",
+                       (unsigned)getuid());
+    return index == 0 || (index == 1 && has_runtime);
+}
+
+/* The user's alone: nobody else can have put something there, or can later. */
+static bool is_private(int fd)
+{
+    struct stat status;
+
+    return fd >= 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == getuid() && (status.st_mode & 077) == 0;
+}
+
+static int open_directory(int dir_fd, const char *path)
+{
+    return openat(dir_fd, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* $XDG_RUNTIME_DIR may be somebody else's, as after su: then it is not used. */
+static bool is_parent_ours(const char *path)
+{
+    char above[REGISTRY_PATH_BYTES];
+    autoclose int fd = -EBADF;
+
+    (void)snprintf(above, sizeof(above), "%.*s", (int)(strrchr(path, '/') - path), path);
+    fd = openat(AT_FDCWD, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return is_private(fd);
+}
+
+int registry_open(struct registry *registry, char *const *environ, struct bawn_error *err)
+{
+    char more[REGISTRY_PATH_BYTES];
+
+    (void)registry_place(environ, 0, registry->path);
+    if (registry_place(environ, 1, more) && !is_parent_ours(registry->path))
+        memcpy(registry->path, more, sizeof(more));
+    registry->fd = open_directory(AT_FDCWD, registry->path);
+    if (registry->fd < 0 && errno == ENOENT) {
+        /* 0700 by the mode and whatever the umask is. */
+        if (mkdir(registry->path, 0700) < 0 && errno != EEXIST)
+            return error_errno(err, errno, "make the directory of sessions %s", registry->path);
+        registry->fd = open_directory(AT_FDCWD, registry->path);
+    }
+    if (is_private(registry->fd))
+        return 0;
+    registry_close(registry);
+    (void)error_set(err, EPERM, "session.place",
+                    "the directory of sessions %s is not a directory of yours alone",
+                    registry->path);
+    error_hint(err, "remove it, or set XDG_RUNTIME_DIR to a directory of yours with mode 0700");
+    return -EPERM;
+}
+
+void registry_close(struct registry *registry)
+{
+    if (registry->fd >= 0)
+        (void)close(take_fd(&registry->fd));
+}
+
+bool registry_is_sid(const char *word)
+{
+    size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+    return length > 0 && length <= SID_LENGTH && word[length] == '\0';
+}
+
+void registry_names_done(struct registry_names *names)
+{
+    vec_each (&names->sids, sid)
+        free(*sid);
+    vec_done(&names->sids);
+}
+
+static int compare(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+int registry_list(const struct registry *registry, struct registry_names *names,
+                  struct bawn_error *err)
+{
+    int fd = openat(registry->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    int result = 0;
+
+    if (!dir) {
+        if (fd >= 0)
+            (void)close(fd);
+        return error_errno(err, errno, "list %s", registry->path);
+    }
+    while (result == 0 && names->sids.count < SESSIONS_MAX && (entry = readdir(dir))) {
+        char *sid;
+
+        if (strlen(entry->d_name) != SID_LENGTH || !registry_is_sid(entry->d_name))
+            continue;
+        sid = strdup(entry->d_name);
+        if (!sid || !vec_push(&names->sids, sid)) {
+            free(sid);
+            result = error_memory(err);
+        }
+    }
+    (void)closedir(dir);
+    if (names->sids.count > 1)
+        qsort(names->sids.items, names->sids.count, sizeof(*names->sids.items), compare);
+    return result;
+}
+
+int registry_connect_sid(const struct registry *registry, const char *sid)
+{
+    autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (fd < 0)
+        return -errno;
+    /* By the directory's descriptor: a path may be too long for an address. */
+    (void)snprintf(address.sun_path, sizeof(address.sun_path),
+                   "/proc/self/fd/%d/%.*s/" REGISTRY_CONTROL, registry->fd, SID_LENGTH, sid);
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+        return -errno;
+    return take_fd(&fd);
+}
+
+static int refuse_sid(const char *word, const struct registry_names *names, size_t found,
+                      struct bawn_error *err)
+{
+    char shown[64];
+
+    if (!word && names->sids.count == 0) {
+        (void)error_set(err, ESRCH, "session.none", "no session is running");
+        error_hint(err, "'bawn run --detach -- COMMAND' starts one");
+        return -ESRCH;
+    }
+    if (!word) {
+        (void)error_set(err, EINVAL, "session.ambiguous", "which session? %zu are running",
+                        names->sids.count);
+        error_hint(err, "name one of them; 'bawn ps' lists them");
+        return -EINVAL;
+    }
+    text_escape(shown, sizeof(shown), word, strlen(word), TEXT_ONE_LINE);
+    if (found > 1)
+        (void)error_set(err, EINVAL, "session.ambiguous", "%s: %zu sessions begin so", shown,
+                        found);
+    else
+        (void)error_set(err, ESRCH, "session.unknown", "%s: no such session is running", shown);
+    error_hint(err, found > 1 ? "type one letter more; 'bawn ps' lists them"
+                              : "'bawn ps' lists those that run");
+    return found > 1 ? -EINVAL : -ESRCH;
+}
+
+/* The sessions that word may mean: those that begin with it and that live. */
+static int find(const struct registry *registry, const char *word, char sid[SID_BYTES],
+                struct bawn_error *err)
+{
+    autonames struct registry_names names = {0};
+    int result = registry_list(registry, &names, err);
+    size_t living = 0, found = 0;
+    autoclose int sock = -EBADF;
+
+    if (result < 0)
+        return result;
+    vec_each (&names.sids, name) {
+        int fd = registry_connect_sid(registry, *name);
+
+        if (fd < 0) {
+            free(*name);
+            *name = NULL;
+            continue;
+        }
+        living++;
+        if (word && strncmp(*name, word, strlen(word)) != 0) {
+            (void)close(fd);
+            continue;
+        }
+        if (found++ == 0) {
+            sock = fd;
+            (void)snprintf(sid, SID_BYTES, "%s", *name);
+        } else {
+            (void)close(fd);
+        }
+    }
+    names.sids.count = living; /* those that are gone count for nobody */
+    return found == 1 ? take_fd(&sock) : refuse_sid(word, &names, found, err);
+}
+
+int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
+                     struct bawn_error *err)
+{
+    if (word && strlen(word) == SID_LENGTH && registry_is_sid(word)) {
+        int fd = registry_connect_sid(registry, word);
+
+        (void)snprintf(sid, SID_BYTES, "%s", word);
+        if (fd >= 0)
+            return fd;
+    }
+    return find(registry, word, sid, err);
+}
+
+int registry_read(const struct registry *registry, const char *sid, char **ret_record,
+                  struct bawn_error *err)
+{
+    char path[64];
+    size_t length;
+
+    (void)snprintf(path, sizeof(path), "%.*s/" REGISTRY_RECORD, SID_LENGTH, sid);
+    return file_read(registry->fd, path, RECORD_BYTES_MAX, ret_record, &length, err);
+}
+
+void registry_remove(const struct registry *registry, const char *name)
+{
+    autoclose int fd = open_directory(registry->fd, name);
+
+    if (fd < 0)
+        return;
+    (void)unlinkat(fd, REGISTRY_CONTROL, 0);
+    (void)unlinkat(fd, REGISTRY_RECORD, 0);
+    (void)unlinkat(registry->fd, name, AT_REMOVEDIR);
+}
+
+uint64_t registry_process_start(pid_t pid)
+{
+    char path[32], text[1024];
+    autoclose int fd = -EBADF;
+    const char *cursor;
+    ssize_t length;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    /* The second field is the program's name, and has whatever it likes in it. */
+    cursor = strrchr(text, ')');
+    for (unsigned field = 2; cursor && field < 22; field++)
+        cursor = strchr(cursor + 1, ' ');
+    return cursor ? strtoull(cursor, NULL, 10) : 0;
+}

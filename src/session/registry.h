@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where running sessions are found: a directory of the user's alone, with one
+ * directory for each session, named by its SID. In there is its record (JSON)
+ * and its control socket.
+ *
+ * A session is made under another name (".new-PID-START") and then renamed: who
+ * sees a SID sees all of it.
+ */
+#ifndef SESSION_REGISTRY_H
+#define SESSION_REGISTRY_H
+
+#include "base/limits.h"
+#include "base/vec.h"
+
+#include <bawn/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    SID_LENGTH = 6,
+    SID_BYTES = SID_LENGTH + 1,
+    REGISTRY_PATH_BYTES = 1024,
+    RECORD_BYTES_MAX = 256 * 1024,
+};
+#define REGISTRY_RECORD  "record.json"
+#define REGISTRY_CONTROL "control"
+
+struct registry {
+    int fd; /* O_PATH */
+    char path[REGISTRY_PATH_BYTES];
+};
+
+/* The places where it may be, in the order they are tried: index from 0. False past the last. */
+bool registry_place(char *const *environ, unsigned index, char path[REGISTRY_PATH_BYTES]);
+
+/* Opens it, and makes it first where it is missing. Refuses one that is not ours alone. */
+int registry_open(struct registry *registry, char *const *environ, struct bawn_error *err);
+void registry_close(struct registry *registry);
+
+struct registry_names {
+    VEC(char *) sids; /* sorted */
+};
+int registry_list(const struct registry *registry, struct registry_names *names,
+                  struct bawn_error *err);
+void registry_names_done(struct registry_names *names);
+#define autonames __attribute__((cleanup(registry_names_done)))
+
+/* Whether the words could be a SID or the beginning of one. */
+bool registry_is_sid(const char *word);
+
+/* Connects to the session whose SID begins with word; NULL: to the only one. Returns the socket. */
+int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
+                     struct bawn_error *err);
+/* The same for a SID that is known: -ECONNREFUSED: its launcher is gone. */
+int registry_connect_sid(const struct registry *registry, const char *sid);
+
+/* Reads the record of a session. Free with free(). */
+int registry_read(const struct registry *registry, const char *sid, char **ret_record,
+                  struct bawn_error *err);
+
+/* Takes away the directory of a session, by its SID or by the name it was made under. */
+void registry_remove(const struct registry *registry, const char *name);
+
+/* When a process started, in ticks since boot; 0: there is none of that number. */
+uint64_t registry_process_start(pid_t pid);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a client says to a running session, and what the session answers.
+ *
+ * How it works: one SOCK_SEQPACKET connection. A message is one struct
+ * control_message, for some kinds with bytes behind it and descriptors beside
+ * it. A client may have many commands running; job is its own number for each,
+ * and comes back with every answer about it. 0 is the command of the session.
+ *
+ *   client                                  session
+ *   EXEC job, 3 descriptors, strings
+ *                                           STARTED job, terminal  (only with a terminal)
+ *                                           EXITED job, value      (a wait status), or
+ *                                           FAILED job, value, error
+ *   SIGNAL job, value
+ *   STOP value (grace in ms)                EXITED 0, when all of the session is gone
+ *   METRICS                                 METRICS, struct control_metrics
+ *   ATTACH size                             ATTACHED flags, a stream; later EXITED 0
+ *   RESIZE size                             (none)
+ *
+ * Whoever breaks these rules is disconnected. A client that goes away takes its
+ * commands with it.
+ */
+#ifndef WIRE_CONTROL_H
+#define WIRE_CONTROL_H
+
+#include <bawn/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+enum {
+    CONTROL_VERSION = 1,
+    CONTROL_FDS = 3,                /* beside one message, at most */
+    CONTROL_BYTES_MAX = 160 * 1024, /* behind one message */
+    CONTROL_STRINGS_MAX = 16384,
+    CONTROL_GRACE_MAX_MS = 600 * 1000,
+};
+
+enum control_kind {
+    CONTROL_EXEC,
+    CONTROL_SIGNAL,
+    CONTROL_STOP,
+    CONTROL_METRICS,
+    CONTROL_ATTACH,
+    CONTROL_RESIZE,
+    CONTROL_STARTED,
+    CONTROL_EXITED,
+    CONTROL_FAILED, /* struct bawn_error behind it */
+    CONTROL_ATTACHED,
+    CONTROL_COUNT,
+};
+
+/* CONTROL_EXEC: bit n: stream n is to be a terminal inside. CONTROL_ATTACHED: it has one. */
+enum { CONTROL_TTY = 7 };
+
+struct control_message {
+    uint32_t version; /* CONTROL_VERSION */
+    uint32_t kind;    /* enum control_kind */
+    uint32_t job;
+    uint32_t flags;
+    int32_t value;
+    uint32_t args, envs;  /* EXEC: strings behind the message */
+    struct termios state; /* EXEC with a terminal: how it starts */
+    struct winsize size;
+};
+
+/* Where nothing counts (no control group) what is not known is 0. */
+struct control_metrics {
+    uint64_t is_counted; /* by a control group; else sampled */
+    uint64_t elapsed_ms;
+    uint64_t pids_current, pids_peak, pids_limit; /* limit 0: none */
+    uint64_t memory_current, memory_peak, memory_limit;
+    uint64_t cpu_usec, throttled_usec, throttled_count;
+    uint64_t oom_kills, pids_refused;
+    uint64_t jobs;    /* commands started by clients */
+    uint64_t viewers; /* attached clients */
+};
+
+/* fds may be NULL. Does not wait when the socket does not. 0 or a negative errno. */
+int control_send(int sock, const struct control_message *message, const void *bytes, size_t size,
+                 const int *fds, size_t fd_count);
+
+/*
+ * Receives one message and checks its form. bytes has room for CONTROL_BYTES_MAX
+ * or is NULL where none is expected; *ret_size is what came. Descriptors that came are in fds, the
+ * rest is -EBADF; on failure all are closed. -EPIPE: the other side is gone.
+ * -EPROTO: not a message of this version.
+ */
+int control_receive(int sock, struct control_message *message, char *bytes, size_t *ret_size,
+                    int fds[CONTROL_FDS]);
+
+/* The strings of CONTROL_EXEC, as one block: at least one argument, none cut. */
+struct control_strings {
+    char **argv, **envp; /* both in one allocation: free(argv) */
+};
+int control_strings_split(const struct control_message *message, char *bytes, size_t size,
+                          struct control_strings *ret_strings);
+
+/* Makes that block, and counts it in message. -E2BIG: more than CONTROL_BYTES_MAX. Free with
+ * free(). */
+int control_strings_join(struct control_message *message, char *const *argv, char *const *envp,
+                         char **ret_bytes, size_t *ret_size);
+
+#endif
