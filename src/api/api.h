@@ -15,6 +15,7 @@
 struct bawn_policy {
     struct policy policy;
     char **environ; /* the caller's, as it was at loading */
+    size_t patterns; /* that hide files which were looked for */
     VEC(const char *) looked_for; /* where files that count were looked for, found or not */
 };
 
@@ -43,6 +44,7 @@ struct bawn_load {
     bool can_ask;
     bool isolated;
     bool claude;
+    bool matches; /* look for the files that patterns hide */
     bool no_profile; /* for tests: nothing built in but, unless no_lists, the two lists */
     bool no_lists;
     char *profile;
@@ -83,6 +85,9 @@ bool load_find_project(const char *workspace, const char *home, const char *name
 
 /* Adds the rules of a finished policy again where their symbolic links lead. */
 int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_error *err);
+
+/* Gives each file that a pattern hides in a tree that is shown a rule of its own. */
+int matches_find(struct policy *policy, size_t *ret_patterns, struct bawn_error *err);
 
 /* SHA-256 in hex. */
 void hash_text(const char *text, size_t length, char ret_hex[65]);

@@ -561,6 +561,8 @@ static int assemble(struct assembly *assembly)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
         r = links_follow(assembly->policy, assembly->report, assembly->err);
+    if (r == 0 && assembly->load->matches)
+        r = matches_find(assembly->policy, &assembly->result->patterns, assembly->err);
     if (r == 0)
         r = examine_workspace(assembly);
     if (r == 0 && report_has_errors(assembly->report))

@@ -89,6 +89,11 @@ void bawn_load_isolated(struct bawn_load *load, bool isolated)
     load->isolated = isolated;
 }
 
+void bawn_load_matches(struct bawn_load *load, bool matches)
+{
+    load->matches = matches;
+}
+
 void bawn_load_claude(struct bawn_load *load, bool claude)
 {
     load->claude = claude;

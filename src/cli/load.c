@@ -140,9 +140,9 @@ int load_refuse(struct output *output, const struct bawn_report *report, const c
     return result;
 }
 
-int load_policy(const struct options *options, struct output *output,
-                struct bawn_policy **ret_policy, struct bawn_report **ret_report,
-                struct bawn_error *err)
+static int load_with(const struct options *options, struct output *output, bool matches,
+                     struct bawn_policy **ret_policy, struct bawn_report **ret_report,
+                     struct bawn_error *err)
 {
     autoload struct bawn_load *load = NULL;
     autoreport struct bawn_report *report = NULL;
@@ -150,6 +150,7 @@ int load_policy(const struct options *options, struct output *output,
 
     if (result < 0)
         return result;
+    bawn_load_matches(load, matches);
     result = bawn_policy_load(load, ret_policy, &report, err);
     if (result < 0)
         return load_refuse(output, report, "policy", result, err);
@@ -158,4 +159,17 @@ int load_policy(const struct options *options, struct output *output,
     else
         load_note(output, report);
     return 0;
+}
+
+int load_policy(const struct options *options, struct output *output,
+                struct bawn_policy **ret_policy, struct bawn_report **ret_report,
+                struct bawn_error *err)
+{
+    return load_with(options, output, false, ret_policy, ret_report, err);
+}
+
+int load_policy_to_run(const struct options *options, struct output *output,
+                       struct bawn_policy **ret_policy, struct bawn_error *err)
+{
+    return load_with(options, output, true, ret_policy, NULL, err);
 }

@@ -16,6 +16,10 @@ int load_policy(const struct options *options, struct output *output,
                 struct bawn_policy **ret_policy, struct bawn_report **ret_report,
                 struct bawn_error *err);
 
+/* The same for a plan: patterns that hide files are looked up. */
+int load_policy_to_run(const struct options *options, struct output *output,
+                       struct bawn_policy **ret_policy, struct bawn_error *err);
+
 /* Adds the complaints of the reports, of which some may be NULL, as one JSON array. */
 void load_add_complaints(struct strbuf *out, const char *key,
                          const struct bawn_report *const *reports, size_t count);

@@ -13,7 +13,7 @@ static int run_run(const struct options *options, struct output *output, struct 
     autoplan struct bawn_plan *plan = NULL;
     autoclose int fd = -EBADF;
     unsigned flags = options_has(options, OPTION_BEST_EFFORT) ? BAWN_COMPILE_BEST_EFFORT : 0;
-    int result = load_policy(options, output, &policy, NULL, err);
+    int result = load_policy_to_run(options, output, &policy, err);
 
     if (result == 0)
         result = bawn_host_probe_kernel(&host, err);

@@ -268,7 +268,7 @@ void cache_store(const struct front *front, const struct image *image)
     size_t offset;
     struct image *kept;
 
-    if (!locate(front, &key, path) || !make_dir(front, dir) || file_make_dirs(dir, NULL) < 0)
+    if ((image->flags & IMAGE_ONCE) || !locate(front, &key, path) || !make_dir(front, dir) || file_make_dirs(dir, NULL) < 0)
         return;
     offset = image_offset(&key);
     bytes = calloc(1, offset + image->size);

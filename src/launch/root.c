@@ -290,6 +290,15 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
     return 0;
 }
 
+static int close_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+
+    if (mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL) < 0)
+        return fail(err, "seal", "", target);
+    return 0;
+}
+
 /* All that is mounted so far, with the directory that the shelf is in. */
 static int seal_all(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
@@ -315,7 +324,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_PROC] = place_kernel,   [STEP_DEVPTS] = place_kernel,   [STEP_CGROUP] = place_kernel,
     [STEP_NODE] = place_node,     [STEP_MASK_DIR] = place_shelf,  [STEP_MASK_FILE] = place_shelf,
     [STEP_SHELF] = place_shelf,   [STEP_SEAL] = place_in_place,   [STEP_PIN] = place_in_place,
-    [STEP_SEAL_ALL] = seal_all,
+    [STEP_SEAL_ALL] = seal_all,   [STEP_CLOSE] = close_tmpfs,
 };
 
 static int place_all(struct root *root, const struct image_mount *first, struct bawn_error *err)

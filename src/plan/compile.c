@@ -49,6 +49,7 @@ static void set_flags(struct compiler *compiler)
     struct image *head = &compiler->head;
 
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
+                  (compiler->input->is_once ? IMAGE_ONCE : 0U) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
                   (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
                   (plan->process.shows_root ? IMAGE_SHOWS_ROOT : 0U) |

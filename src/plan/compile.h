@@ -24,6 +24,7 @@ struct compile_input {
     const char *user;    /* the caller's name, for the sandbox's own passwd */
     const char *release; /* of the kernel, as image->release has it */
     unsigned last_capability; /* that the kernel has */
+    bool is_once;        /* see IMAGE_ONCE */
     bool best_effort;    /* what cannot be enforced is noted instead of refused */
     const struct compile_dep *deps;
     size_t dep_count;

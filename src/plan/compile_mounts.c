@@ -260,6 +260,33 @@ static int proc_step(struct compiler *compiler, const struct mount_step *step)
     return add_cover(compiler, step->target, COVER_PROC, true, false);
 }
 
+/* Whether something below is shown after all: then it is no mask but an empty place with a way. */
+static bool leads_on(const struct compiler *compiler, const struct mount_step *step)
+{
+    const struct plan *plan = compiler->input->plan;
+    const struct mount_step *last = plan->mounts.items + plan->mounts.count;
+
+    return step->kind == MOUNT_MASK_DIR && step + 1 < last &&
+           path_is_below(step[1].target, step->target);
+}
+
+static int hollow_step(struct compiler *compiler, const struct mount_step *step)
+{
+    struct mount_step own = {.target = step->target, .size_bytes = 65536};
+
+    pin_parents(compiler, step->target);
+    return tmpfs_step(compiler, &own, MODE_DIR);
+}
+
+/* After all that is below them was placed. */
+static void close_hollows(struct compiler *compiler)
+{
+    vec_each (&compiler->input->plan->mounts, step) {
+        if (leads_on(compiler, step))
+            add_step(compiler, LATE, (struct image_mount){.step = STEP_CLOSE}, NULL, step->target);
+    }
+}
+
 /* Over what is there: unreadable, or read-only in place. */
 static void cover_step(struct compiler *compiler, const struct mount_step *step)
 {
@@ -380,6 +407,8 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     case MOUNT_MASK_DIR:
     case MOUNT_MASK_FILE:
     case MOUNT_SEAL:
+        if (leads_on(compiler, step))
+            return hollow_step(compiler, step);
         cover_step(compiler, step);
         return 0;
     case MOUNT_OVERLAY:
@@ -406,6 +435,7 @@ int compile_mounts(struct compiler *compiler)
     if (r < 0)
         return r;
     own_files(compiler);
+    close_hollows(compiler);
     compiler_add(compiler, PART_MOUNTS, &seal, sizeof(seal));
     if (compiler->late.length)
         strbuf_add_bytes(mounts, compiler->late.text, compiler->late.length);

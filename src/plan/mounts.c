@@ -168,7 +168,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
                                                   .target = rule->path,
                                                   .rule = rule});
     }
-    if (spot->view == around || spot->view == VIEW_ASK)
+    if (spot->view == around)
         return 0;
     if (spot->view == VIEW_PRIVATE) {
         spot->has_step = true;
@@ -187,7 +187,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
         return add_step(
             plan, (struct mount_step){
                       .kind = MOUNT_SEAL, .target = rule->path, .read_only = true, .rule = rule});
-    if (spot->view != VIEW_HIDDEN)
+    if (spot->view != VIEW_HIDDEN && spot->view != VIEW_ASK)
         return add_bind(plan, rule, spot->view);
     if (is_visible(around) || in_own_proc(rule->path, around))
         return add_mask(plan, rule, look);
@@ -219,7 +219,7 @@ static bool is_late(const struct spot *spot, enum view around, enum look look)
     /* A mount on a symbolic link would cover what it leads to; the link itself could be replaced.
      */
     return is_visible(around) && !mountable && spot->view != VIEW_PRIVATE &&
-           (spot->view == VIEW_HIDDEN || around != VIEW_RO);
+           (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK || around != VIEW_RO);
 }
 
 /* Who holds a literal rule, given what it meets on this host. */
@@ -234,8 +234,9 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         return 0;
     if (look == LOOK_ABSENT)
         *note = "does not exist now";
+    /* Nobody can be asked while it runs: refused by the same walls as a denial. */
     if (spot->view == VIEW_ASK || spot->write_asks)
-        return supervisor;
+        *note = "asking is not there yet: refused";
     if (spot->view == VIEW_OVERLAY && !(native && plan_has(plan, FEATURE_OVERLAY)))
         return 0;
     /* A policy file that a private tree covers is not there to be changed. */

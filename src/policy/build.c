@@ -311,8 +311,8 @@ int policy_add_rule(struct policy *policy, const struct path_rule *rule, struct 
     return vec_push(&policy->rules, copy) ? 0 : -ENOMEM;
 }
 
-int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,
-                     struct bawn_error *err)
+static int add_copy(struct policy *policy, const struct path_rule *rule, const char *path, bool wild,
+                    struct bawn_error *err)
 {
     struct path_rule *alias = arena_new(&policy->arena, struct path_rule);
 
@@ -320,10 +320,23 @@ int policy_add_alias(struct policy *policy, const struct path_rule *rule, const 
         return error_memory(err);
     *alias = *rule;
     alias->link = rule->path;
+    alias->wild = wild;
     alias->path = arena_strdup(&policy->arena, path);
     if (!alias->path || !vec_push(&policy->rules, alias))
         return error_memory(err);
     return pathtree_add(&policy->tree, &policy->arena, alias, err);
+}
+
+int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,
+                     struct bawn_error *err)
+{
+    return add_copy(policy, rule, path, rule->wild, err);
+}
+
+int policy_add_match(struct policy *policy, const struct path_rule *rule, const char *path,
+                     struct bawn_error *err)
+{
+    return add_copy(policy, rule, path, false, err);
 }
 
 static bool is_listed(const struct path_rule *rule)

@@ -38,6 +38,10 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id);
 int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,
                      struct bawn_error *err);
 
+/* After policy_finish: a pattern once more, as the path of a file that it matches. */
+int policy_add_match(struct policy *policy, const struct path_rule *rule, const char *path,
+                     struct bawn_error *err);
+
 /* Names of access and of layers' authority, as people write them. */
 const char *access_word(enum access access);
 const char *layer_word(enum layer_id id);

@@ -68,7 +68,8 @@ static bool is_parent_ours(const char *path)
     return is_private(fd);
 }
 
-int registry_open(struct registry *registry, char *const *environ, struct bawn_error *err)
+int registry_open(struct registry *registry, char *const *environ, bool makes,
+                  struct bawn_error *err)
 {
     char more[REGISTRY_PATH_BYTES];
 
@@ -77,7 +78,8 @@ int registry_open(struct registry *registry, char *const *environ, struct bawn_e
         memcpy(registry->path, more, sizeof(more));
     registry->fd = open_directory(AT_FDCWD, registry->path);
     if (registry->fd < 0 && errno == ENOENT) {
-        /* 0700 by the mode and whatever the umask is. */
+        if (!makes)
+            return -ENOENT;
         if (mkdir(registry->path, 0700) < 0 && errno != EEXIST)
             return error_errno(err, errno, "make the directory of sessions %s", registry->path);
         registry->fd = open_directory(AT_FDCWD, registry->path);
@@ -117,6 +119,20 @@ static int compare(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/* One that was being made when its launcher was killed, and its keeper too. */
+static bool is_abandoned(const char *name)
+{
+    char *end;
+    unsigned long long pid, start;
+
+    if (strncmp(name, ".new-", 5) != 0)
+        return false;
+    pid = strtoull(name + 5, &end, 10);
+    start = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+    return pid > 0 && pid <= INT32_MAX && *end == '\0' &&
+           registry_process_start((pid_t)pid) != start;
+}
+
 int registry_list(const struct registry *registry, struct registry_names *names,
                   struct bawn_error *err)
 {
@@ -133,6 +149,8 @@ int registry_list(const struct registry *registry, struct registry_names *names,
     while (result == 0 && names->sids.count < SESSIONS_MAX && (entry = readdir(dir))) {
         char *sid;
 
+        if (is_abandoned(entry->d_name))
+            registry_remove(registry, entry->d_name);
         if (strlen(entry->d_name) != SID_LENGTH || !registry_is_sid(entry->d_name))
             continue;
         sid = strdup(entry->d_name);
@@ -162,19 +180,17 @@ int registry_connect_sid(const struct registry *registry, const char *sid)
     return take_fd(&fd);
 }
 
-static int refuse_sid(const char *word, const struct registry_names *names, size_t found,
-                      struct bawn_error *err)
+static int refuse_sid(const char *word, size_t living, size_t found, struct bawn_error *err)
 {
     char shown[64];
 
-    if (!word && names->sids.count == 0) {
+    if (!word && living == 0) {
         (void)error_set(err, ESRCH, "session.none", "no session is running");
         error_hint(err, "'bawn run --detach -- COMMAND' starts one");
         return -ESRCH;
     }
     if (!word) {
-        (void)error_set(err, EINVAL, "session.ambiguous", "which session? %zu are running",
-                        names->sids.count);
+        (void)error_set(err, EINVAL, "session.ambiguous", "which session? %zu are running", living);
         error_hint(err, "name one of them; 'bawn ps' lists them");
         return -EINVAL;
     }
@@ -203,11 +219,8 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
     vec_each (&names.sids, name) {
         int fd = registry_connect_sid(registry, *name);
 
-        if (fd < 0) {
-            free(*name);
-            *name = NULL;
+        if (fd < 0)
             continue;
-        }
         living++;
         if (word && strncmp(*name, word, strlen(word)) != 0) {
             (void)close(fd);
@@ -220,8 +233,7 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
             (void)close(fd);
         }
     }
-    names.sids.count = living; /* those that are gone count for nobody */
-    return found == 1 ? take_fd(&sock) : refuse_sid(word, &names, found, err);
+    return found == 1 ? take_fd(&sock) : refuse_sid(word, living, found, err);
 }
 
 int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
@@ -235,6 +247,16 @@ int registry_connect(const struct registry *registry, const char *word, char sid
             return fd;
     }
     return find(registry, word, sid, err);
+}
+
+int registry_connect_user(char *const *environ, const char *word, struct registry *registry,
+                          char sid[SID_BYTES], struct bawn_error *err)
+{
+    int result = registry_open(registry, environ, false, err);
+
+    if (result == -ENOENT)
+        return refuse_sid(word, 0, 0, err);
+    return result < 0 ? result : registry_connect(registry, word, sid, err);
 }
 
 int registry_read(const struct registry *registry, const char *sid, char **ret_record,
@@ -251,11 +273,13 @@ void registry_remove(const struct registry *registry, const char *name)
 {
     autoclose int fd = open_directory(registry->fd, name);
 
-    if (fd < 0)
-        return;
-    (void)unlinkat(fd, REGISTRY_CONTROL, 0);
-    (void)unlinkat(fd, REGISTRY_RECORD, 0);
-    (void)unlinkat(registry->fd, name, AT_REMOVEDIR);
+    if (fd >= 0) {
+        (void)unlinkat(fd, REGISTRY_CONTROL, 0);
+        (void)unlinkat(fd, REGISTRY_RECORD, 0);
+        (void)unlinkat(registry->fd, name, AT_REMOVEDIR);
+    }
+    /* The last one takes the directory along. Whoever makes a session meanwhile tries again. */
+    (void)rmdir(registry->path);
 }
 
 uint64_t registry_process_start(pid_t pid)

@@ -35,8 +35,10 @@ struct registry {
 /* The places where it may be, in the order they are tried: index from 0. False past the last. */
 bool registry_place(char *const *environ, unsigned index, char path[REGISTRY_PATH_BYTES]);
 
-/* Opens it, and makes it first where it is missing. Refuses one that is not ours alone. */
-int registry_open(struct registry *registry, char *const *environ, struct bawn_error *err);
+/* Opens it. Where it is missing it is made, or -ENOENT is returned without a message. One that is
+ * not ours alone is refused. */
+int registry_open(struct registry *registry, char *const *environ, bool makes,
+                  struct bawn_error *err);
 void registry_close(struct registry *registry);
 
 struct registry_names {
@@ -53,6 +55,9 @@ bool registry_is_sid(const char *word);
 /* Connects to the session whose SID begins with word; NULL: to the only one. Returns the socket. */
 int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
                      struct bawn_error *err);
+/* The same from the beginning: opens the registry too. */
+int registry_connect_user(char *const *environ, const char *word, struct registry *registry,
+                          char sid[SID_BYTES], struct bawn_error *err);
 /* The same for a SID that is known: -ECONNREFUSED: its launcher is gone. */
 int registry_connect_sid(const struct registry *registry, const char *sid);
 
@@ -60,7 +65,8 @@ int registry_connect_sid(const struct registry *registry, const char *sid);
 int registry_read(const struct registry *registry, const char *sid, char **ret_record,
                   struct bawn_error *err);
 
-/* Takes away the directory of a session, by its SID or by the name it was made under. */
+/* Takes away the directory of a session, by its SID or by the name it was made under; and the
+ * registry with the last one. */
 void registry_remove(const struct registry *registry, const char *name);
 
 /* When a process started, in ticks since boot; 0: there is none of that number. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 
 bool answer_is_wanted(int notify_fd, uint64_t id)
 {
@@ -22,6 +23,26 @@ void answer_value(int notify_fd, uint64_t id, int64_t result)
         continue;
 }
 
+/*
+ * KERNEL: a signal while the caller takes the descriptor ends the ioctl but not
+ * the answer, and the call then returns 0. So no signal is let in; what cannot
+ * be held off (SIGSTOP) meets a window of microseconds.
+ */
+static int add_fd(int notify_fd, struct seccomp_notif_addfd *add)
+{
+    sigset_t all;
+    sigset_t before;
+    int fd;
+
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    fd = answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
+    if (fd < 0)
+        fd = -errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return fd;
+}
+
 void answer_fd(int notify_fd, uint64_t id, int fd, bool is_cloexec)
 {
     struct seccomp_notif_addfd add = {
@@ -30,20 +51,14 @@ void answer_fd(int notify_fd, uint64_t id, int fd, bool is_cloexec)
         .srcfd = (uint32_t)fd,
         .newfd_flags = is_cloexec ? O_CLOEXEC : 0,
     };
-    int r;
+    int added = add_fd(notify_fd, &add);
 
-    do
-        r = answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-    while (r < 0 && errno == EINTR);
-    if (r >= 0 || errno == ENOENT)
-        return;
-    if (errno == EINVAL) { /* KERNEL(5.14): before, in two steps */
+    if (added == -EINVAL) { /* KERNEL(5.14): before, in two steps */
         add.flags = 0;
-        r = answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-        if (r >= 0) {
-            answer_value(notify_fd, id, r);
-            return;
-        }
+        added = add_fd(notify_fd, &add);
+        if (added >= 0)
+            answer_value(notify_fd, id, added);
     }
-    answer_value(notify_fd, id, -errno);
+    if (added < 0 && added != -ENOENT)
+        answer_value(notify_fd, id, added);
 }

@@ -34,6 +34,7 @@ enum image_step {
     STEP_PIN,       /* what is there, made a mount point so that it cannot be moved away */
     STEP_CGROUP,    /* the sandbox's own view of cgroup v2 */
     STEP_SHELF,     /* a file of our own, named by source, over what is there */
+    STEP_CLOSE,     /* a tmpfs of ours is complete: read-only from now on */
     STEP_SEAL_ALL,  /* all that is mounted so far, and the root itself */
     STEP_COUNT,
 };
@@ -120,7 +121,7 @@ enum image_flag {
     IMAGE_PARTIAL = 64,      /* --best-effort: something is not enforced */
     IMAGE_PROVEN = 128,      /* a probe inside found it contained, on this kernel */
     IMAGE_BIND_REMOUNT = 256, /* no mount_setattr: bind and remount */
-    IMAGE_TIME_NS = 512,
+    IMAGE_ONCE = 512,         /* made from a look at many files: good for one start only */
 };
 
 /* The order is the order of the sizes in image.c. */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files that patterns hide: found in the trees that are shown, so that they can be masked. */
+#include "api/api.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "policy/build.h"
+#include "policy/decide.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * How it works: only where the policy has a pattern that denies reading, every
+ * tree that it shows is walked, and what a pattern hides gets a rule of its own.
+ * What is made later inside is refused when it is made. A tree that is too large
+ * to be walked is refused: a pattern that cannot be held must not seem to be.
+ */
+enum { WALK_ENTRIES = 500000, WALK_DEPTH = 64, WALK_SECONDS = 10 };
+
+struct walk {
+    struct policy *policy;
+    size_t entries;
+    time_t deadline;
+    struct bawn_error *err;
+    VEC(const struct path_rule *) rules;
+    VEC(char *) paths;
+};
+
+static bool hides(const struct path_rule *rule)
+{
+    return rule->wild && (rule->read == ACCESS_DENY || rule->read == ACCESS_ASK);
+}
+
+static int refuse(struct walk *walk, const char *path)
+{
+    int r = error_set(walk->err, E2BIG, "run.too_many_files",
+                      "%s: too many files to look through for the patterns that hide some", path);
+
+    error_hint(walk->err, "name the files or their directory instead of a pattern, or grant a "
+                          "smaller tree");
+    return r;
+}
+
+static int note(struct walk *walk, const struct path_rule *rule, const char *path)
+{
+    char *copy = strdup(path);
+
+    if (!copy || !vec_push(&walk->paths, copy) || !vec_push(&walk->rules, rule))
+        return error_memory(walk->err);
+    return 0;
+}
+
+static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth);
+
+static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry, char *path,
+                      unsigned depth)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    const struct path_rule *rule;
+
+    if (++walk->entries > WALK_ENTRIES || (walk->entries % 1024 == 0 && time(NULL) > walk->deadline))
+        return refuse(walk, path);
+    if (decide_path(walk->policy, path, decisions) < 0)
+        return error_memory(walk->err);
+    rule = decisions[PATH_READ].rule;
+    if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
+        return note(walk, rule, path);
+    return entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN
+               ? walk_dir(walk, dir_fd, entry->d_name, path, depth + 1)
+               : 0;
+}
+
+static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth)
+{
+    size_t length = strlen(path);
+    const struct dirent *entry;
+    DIR *dir;
+    int r = 0;
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+    /* What we cannot list the command cannot either, but for a tree that is made too deep. */
+    if (fd < 0)
+        return 0;
+    if (depth > WALK_DEPTH) {
+        (void)close(fd);
+        return refuse(walk, path);
+    }
+    dir = fdopendir(fd);
+    if (!dir) {
+        (void)close(fd);
+        return error_memory(walk->err);
+    }
+    while (r == 0 && (entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (length + strlen(entry->d_name) + 2 > LIMIT_PATH_BYTES) {
+            r = refuse(walk, path);
+            break;
+        }
+        (void)snprintf(path + length, LIMIT_PATH_BYTES - length, "%s%s", length > 1 ? "/" : "",
+                       entry->d_name);
+        r = walk_entry(walk, dirfd(dir), entry, path, depth);
+        path[length] = '\0';
+    }
+    (void)closedir(dir);
+    return r;
+}
+
+/* A tree that is shown, and in no other one that is. */
+static bool is_root(const struct policy *policy, const struct path_rule *rule)
+{
+    if (rule->kind != RULE_PATH || rule->wild ||
+        (rule->read != ACCESS_ALLOW && rule->read != ACCESS_OVERLAY))
+        return false;
+    vec_each (&policy->rules, other) {
+        if ((*other)->kind == RULE_PATH && !(*other)->wild && (*other)->read == ACCESS_ALLOW &&
+            strcmp((*other)->path, rule->path) != 0 && path_is_below(rule->path, (*other)->path))
+            return false;
+    }
+    return true;
+}
+
+static int walk_trees(struct walk *walk)
+{
+    char path[LIMIT_PATH_BYTES];
+    size_t count = walk->policy->rules.count;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct path_rule *rule = walk->policy->rules.items[i];
+
+        if (!is_root(walk->policy, rule))
+            continue;
+        (void)snprintf(path, sizeof(path), "%s", rule->path);
+        r = walk_dir(walk, AT_FDCWD, rule->path, path, 0);
+    }
+    return r;
+}
+
+int matches_find(struct policy *policy, size_t *ret_patterns, struct bawn_error *err)
+{
+    struct walk walk = {.policy = policy, .deadline = time(NULL) + WALK_SECONDS, .err = err};
+    int r = 0;
+
+    *ret_patterns = 0;
+    vec_each (&policy->rules, rule)
+        *ret_patterns += hides(*rule);
+    if (*ret_patterns)
+        r = walk_trees(&walk);
+    for (size_t i = 0; i < walk.paths.count; i++) {
+        if (r == 0)
+            r = policy_add_match(policy, walk.rules.items[i], walk.paths.items[i], err);
+        free(walk.paths.items[i]);
+    }
+    vec_done(&walk.paths);
+    vec_done(&walk.rules);
+    return r;
+}

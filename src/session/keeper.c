@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/keeper.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static void unregister(const struct keeper_page *page)
+{
+    struct registry registry = {.fd = -EBADF};
+
+    if (!page->registry[0])
+        return;
+    memcpy(registry.path, page->registry, sizeof(registry.path));
+    registry.fd = openat(AT_FDCWD, registry.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (registry.fd < 0)
+        return;
+    registry_remove(&registry, page->unfinished);
+    if (page->sid[0])
+        registry_remove(&registry, page->sid);
+}
+
+/*
+ * Holds:    the caller's rights; the pipe, and no other descriptor.
+ * Must:     outlive the launcher, whatever ends that, and the terminal's signals.
+ * Mustn't:  keep anything alive that somebody waits for: a stream, a directory, a process.
+ */
+_Noreturn static void keep(struct keeper_page *page, int pipe_fd)
+{
+    sigset_t all;
+    char byte;
+
+    sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
+    (void)dup2(pipe_fd, 0);
+    (void)sys_close_range(1, ~0U, 0);
+    (void)setsid();
+    (void)chdir("/");
+    (void)prctl(PR_SET_NAME, "bawn: keeper", 0, 0, 0);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    if (!page->is_done) {
+        for (size_t i = 0; i < CGROUP_PATHS; i++)
+            page->group.fds[i] = -EBADF;
+        (void)cgroup_remove(&page->group, NULL);
+        unregister(page);
+    }
+    _exit(0);
+}
+
+int keeper_start(struct keeper *keeper, struct bawn_error *err)
+{
+    struct keeper_page *page;
+    int ends[2];
+
+    page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return error_errno(err, errno, "map the keeper's page");
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        (void)munmap(page, sizeof(*page));
+        return error_errno(err, errno, "make the keeper's pipe");
+    }
+    keeper->pid = fork();
+    if (keeper->pid == 0)
+        keep(page, ends[0]);
+    (void)close(ends[0]);
+    if (keeper->pid < 0) {
+        (void)close(ends[1]);
+        (void)munmap(page, sizeof(*page));
+        return error_errno(err, errno, "start the keeper");
+    }
+    keeper->page = page;
+    keeper->pipe_fd = ends[1];
+    return 0;
+}
+
+void keeper_end(struct keeper *keeper)
+{
+    if (!keeper->page)
+        return;
+    keeper->page->is_done = true;
+    (void)close(keeper->pipe_fd);
+    /* Where nobody reaps orphans (pid 1 of many containers) it would stay as a zombie. */
+    while (waitpid(keeper->pid, NULL, __WALL) < 0 && errno == EINTR)
+        ;
+    (void)munmap(keeper->page, sizeof(*keeper->page));
+    keeper->page = NULL;
+}
