@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: all run test lint fuzz bench install clean
+.PHONY: all run test test-vm mutation lint fuzz bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -13,7 +13,7 @@ $(BUILD)/build.ninja:
 	@scripts/deps.sh build
 	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
 
-# Shows what bawn does, in the current directory.
+# Runs a command inside, in the current directory, and shows what it could do and what not.
 run: all
 	@scripts/tour.sh $(BUILD)/bawn
 
@@ -22,6 +22,18 @@ run: all
 test:
 	@scripts/deps.sh build test
 	@scripts/test.sh
+
+# What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.
+test-vm: all
+	@scripts/deps.sh build test vm
+	@scripts/test-vm.sh
+
+# The battery again and again, each time with one layer of the sandbox taken out: which cases
+# notice. As root.
+mutation: all
+	@scripts/deps.sh build test
+	@ninja -C $(BUILD) tests/mutant/bawn tests/mutant/bawn-policy
+	@tests/escape/run --bawn $(BUILD)/tests/mutant/bawn --mutation
 
 lint:
 	@scripts/deps.sh build lint
@@ -41,4 +53,4 @@ install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf build build-asan build-clang build-fuzz
+	rm -rf build build-asan build-clang build-fuzz build-vm

@@ -269,8 +269,9 @@ suite() {
     for program in "$@"; do
         name=${program#test_}
         in_group "$group" runuser -u "$user" -- env -C "$tap" "BAWN_TEST_TAP=$tap" "HOME=$tap" \
+            CK_TIMEOUT_MULTIPLIER=20 \
             ${runtime:+"XDG_RUNTIME_DIR=$runtime"} \
-            timeout 600 "$guest/bin/$program" >"$tap/$name.out" 2>&1
+            timeout 900 "$guest/bin/$program" >"$tap/$name.out" 2>&1
         status=$?
         [ $status -eq 0 ] || cat "$tap/$name.out"
         # A program that failed without a case that says so is a failure of its own.

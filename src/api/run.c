@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and starting the launcher. */
 #include "api/api.h"
+#include "api/launcher.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 
@@ -13,7 +14,7 @@
 
 /* SECURITY: never looked for in PATH, which a project may have set. Beside the program that runs
  * (a build, or /usr/bin), where it was installed, else nowhere. */
-static int find_launcher(char out[LIMIT_PATH_BYTES], struct bawn_error *err)
+int launcher_find(char out[LIMIT_PATH_BYTES], struct bawn_error *err)
 {
     static const char *const places[] = {"bawn", "../bin/bawn", "../../bin/bawn"};
     char self[LIMIT_PATH_BYTES];
@@ -39,7 +40,7 @@ int bawn_launcher_exec(int plan_fd, char *const *args, struct bawn_error *err)
     char option[32];
     autofree char **given = NULL;
     size_t count = 0;
-    int r = find_launcher(path, err);
+    int r = launcher_find(path, err);
 
     if (r < 0)
         return r;

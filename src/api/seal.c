@@ -3,6 +3,7 @@
 #include "api/assembly.h"
 #include "base/error.h"
 #include "policy/build.h"
+#include "session/registry.h"
 
 static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path,
                      bool is_link)
@@ -35,6 +36,25 @@ static int seal_file(struct assembly *assembly, const struct layer *layer, const
     return r;
 }
 
+/* Compiled plans are trusted, and whoever reaches a control socket controls its session. */
+static int seal_own_places(struct assembly *assembly, const struct layer *own)
+{
+    char *const *variables = assembly->load->environ;
+    const char *cache = environ_get(variables, "XDG_CACHE_HOME");
+    char path[REGISTRY_PATH_BYTES];
+    char plans[LIMIT_PATH_BYTES];
+    int r = 0;
+
+    if (cache && *cache == '/')
+        r = seal_path(assembly, own, assembly_path(plans, "%.4000s/bawn", cache), false);
+    if (r == 0)
+        r = seal_path(assembly, own,
+                      assembly_path(plans, "%.4000s/.cache/bawn", assembly->policy->home), false);
+    for (unsigned i = 0; r == 0 && registry_place(variables, i, path); i++)
+        r = seal_path(assembly, own, path, false);
+    return r;
+}
+
 /* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
  * are sealed, and the places where others would be looked for. */
 int assembly_seal(struct assembly *assembly)
@@ -55,6 +75,8 @@ int assembly_seal(struct assembly *assembly)
         r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn/approved", config), false);
     if (r == 0)
         r = seal_path(assembly, own, load->org_dir, false);
+    if (r == 0)
+        r = seal_own_places(assembly, own);
     for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
         const struct layer *layer = assembly->policy->layers.items[i];
 

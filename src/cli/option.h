@@ -31,6 +31,7 @@ enum option_id {
     OPTION_STATS,
     OPTION_BEST_EFFORT,
     OPTION_ALL,
+    OPTION_GRACE,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -175,6 +175,16 @@ static const struct option run_rows[] = {
 const struct option_group run_options = {"How it runs", run_rows,
                                          sizeof(run_rows) / sizeof(run_rows[0])};
 
+static const struct option stop_rows[] = {
+    {.id = OPTION_GRACE,
+     .name = "timeout",
+     .value = "TIME",
+     .help = "How long the command has after SIGTERM before it is killed: 0, 10s, 2m. Without it: "
+             "10 seconds."},
+};
+const struct option_group stop_options = {"How it ends", stop_rows,
+                                          sizeof(stop_rows) / sizeof(stop_rows[0])};
+
 static const struct option every_verb[] = {
     {.id = OPTION_JSON, .name = "json", .help = "Print one JSON document, errors too."},
     {.id = OPTION_QUIET,

@@ -51,6 +51,12 @@ struct verb {
 extern const struct verb verb_bawn;
 extern const struct verb verb_run;
 extern const struct verb verb_shell;
+extern const struct verb verb_ps;
+extern const struct verb verb_status;
+extern const struct verb verb_stop;
+extern const struct verb verb_attach;
+extern const struct verb verb_exec;
+extern const struct verb verb_metrics;
 extern const struct verb verb_check;
 extern const struct verb verb_why;
 extern const struct verb verb_plan;

@@ -105,8 +105,7 @@ static void skeleton_name(const struct image *image, char path[LIMIT_PATH_BYTES]
 
 static bool same_kind(const struct stat *status, const struct image_dep *dep)
 {
-    return status->st_dev == dep->dev && status->st_ino == dep->ino &&
-           status->st_mode == dep->mode;
+    return status->st_dev == dep->dev && status->st_ino == dep->ino && status->st_mode == dep->mode;
 }
 
 static int64_t nanoseconds(struct timespec time)
@@ -123,8 +122,9 @@ static bool dep_holds(const struct front *front, const struct image *image,
 
     if (dep->kind == DEP_ENV || dep->kind == DEP_NO_ENV) {
         value = variable(front, path, strlen(path));
-        return dep->kind == DEP_NO_ENV ? !value
-                                       : value && strcmp(value, image_string(image, dep->text)) == 0;
+        return dep->kind == DEP_NO_ENV
+                   ? !value
+                   : value && strcmp(value, image_string(image, dep->text)) == 0;
     }
     if (lstat(path, &status) < 0)
         return dep->kind == DEP_ABSENT && (errno == ENOENT || errno == ENOTDIR);
@@ -148,7 +148,8 @@ static bool still_holds(const struct front *front, const struct image *image)
     if (!(image->flags & IMAGE_PROVEN) || uname(&name) < 0 ||
         strcmp(name.release, image->release) != 0)
         return false;
-    image_each (image, PART_DEPS, struct image_dep, dep) {
+    image_each(image, PART_DEPS, struct image_dep, dep)
+    {
         if (!dep_holds(front, image, dep))
             return false;
     }
@@ -268,7 +269,8 @@ void cache_store(const struct front *front, const struct image *image)
     size_t offset;
     struct image *kept;
 
-    if ((image->flags & IMAGE_ONCE) || !locate(front, &key, path) || !make_dir(front, dir) || file_make_dirs(dir, NULL) < 0)
+    if ((image->flags & IMAGE_ONCE) || !locate(front, &key, path) || !make_dir(front, dir) ||
+        file_make_dirs(dir, NULL) < 0)
         return;
     offset = image_offset(&key);
     bytes = calloc(1, offset + image->size);

@@ -33,54 +33,117 @@ static void streams_fill(void)
         (void)close(fd);
 }
 
-/* What somebody left open is not for the sandbox: all but the streams, and the plan. */
-static void close_inherited(int plan_fd)
+/* What somebody left open is not for the sandbox: all but the streams, and what was named. */
+static void close_inherited(int plan_fd, int owner_fd)
 {
-    unsigned keep = plan_fd > STDERR_FILENO ? (unsigned)plan_fd : STDERR_FILENO;
+    unsigned low = (unsigned)(plan_fd < owner_fd ? plan_fd : owner_fd);
+    unsigned high = (unsigned)(plan_fd > owner_fd ? plan_fd : owner_fd);
+    unsigned first = STDERR_FILENO + 1;
 
-    if (!LAYER("fds"))
-        return;
-    if (keep > STDERR_FILENO + 1)
-        (void)sys_close_range(STDERR_FILENO + 1, keep - 1, 0);
-    (void)sys_close_range(keep + 1, ~0U, 0);
+    if (plan_fd >= 0 && owner_fd >= 0 && low > first)
+        (void)sys_close_range(first, low - 1, 0);
+    if (plan_fd >= 0 && owner_fd >= 0)
+        first = low + 1;
+    if (plan_fd >= 0 || owner_fd >= 0) {
+        if (high > first)
+            (void)sys_close_range(first, high - 1, 0);
+        first = high + 1;
+    }
+    (void)sys_close_range(first, ~0U, 0);
 }
 
-static bool is_verb(const char *word, const char *name)
-{
-    return word && strcmp(word, name) == 0;
-}
+static const struct option_group *const run_groups[] = {&run_options, &load_options, &verb_options,
+                                                        NULL};
+static const struct option_group *const session_groups[] = {&verb_options, NULL};
+static const struct option_group *const stop_groups[] = {&stop_options, &verb_options, NULL};
+
+enum { WORDS_ANY = 1000000 };
+
+/* The verbs that are answered here. ends_at_word: as in the other program's rows. */
+static const struct front_verb {
+    const char *name;
+    int (*run)(struct front *front, struct bawn_error *err);
+    const struct option_group *const *groups;
+    size_t max_words;
+    bool ends_at_word;
+} verbs[] = {
+    {"run", front_run, run_groups, WORDS_ANY, true},
+    {"shell", front_shell, run_groups, 0, true},
+    {"exec", front_exec, session_groups, WORDS_ANY, true},
+    {"ps", front_ps, session_groups, 0, false},
+    {"status", front_status, session_groups, 1, false},
+    {"stop", front_stop, stop_groups, 1, false},
+    {"attach", front_attach, session_groups, 1, false},
+    {"metrics", front_metrics, session_groups, 1, false},
+};
 
 /* Parses what is behind the verb. False: the other program says what is wrong with it. */
-static bool parse(struct front *front, char **args, const struct option_group *const *groups)
+static bool parse(struct front *front, char **args, const struct front_verb *verb)
 {
-    int used = options_parse(&front->options, groups, args, true, "bawn", NULL);
+    int used = options_parse(&front->options, verb->groups, args, verb->ends_at_word, "bawn", NULL);
 
     if (used < 0 || options_has(&front->options, OPTION_HELP))
         return false;
+    front->has_dashes = used > 0 && strcmp(args[used - 1], "--") == 0;
     for (args += used; *args; args++) {
         if (!vec_push(&front->options.words, *args))
             return false;
     }
-    front->json = options_has(&front->options, OPTION_JSON);
-    front->quiet = options_has(&front->options, OPTION_QUIET);
-    return true;
+    front->json = front->json || options_has(&front->options, OPTION_JSON);
+    front->quiet = front->quiet || options_has(&front->options, OPTION_QUIET);
+    return front->options.words.count <= verb->max_words;
+}
+
+/* Options of bawn itself, before the verb. */
+static char **skip_options(struct front *front, char **args)
+{
+    for (; *args; args++) {
+        if (strcmp(*args, "--json") == 0)
+            front->json = true;
+        else if (strcmp(*args, "--quiet") == 0 || strcmp(*args, "-q") == 0)
+            front->quiet = true;
+        else
+            break;
+    }
+    return args;
 }
 
 static int run_verb(struct front *front, char **args, struct bawn_error *err)
 {
-    static const struct option_group *const run_groups[] = {&run_options, &load_options,
-                                                            &verb_options, NULL};
-    bool is_shell = is_verb(args[0], "shell");
-
-    if ((is_shell || is_verb(args[0], "run")) && parse(front, args + 1, run_groups) &&
-        !(is_shell && front->options.words.count > 0))
-        return front_run(front, is_shell, err);
+    args = skip_options(front, args);
+    for (size_t i = 0; *args && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (strcmp(*args, verbs[i].name) == 0 && parse(front, args + 1, &verbs[i]))
+            return verbs[i].run(front, err);
+    }
     return cold_exec(front, err);
+}
+
+int front_print(struct strbuf *text)
+{
+    bool failed = text->failed;
+
+    if (!failed && text->length > 0 && text->text[text->length - 1] != '\n')
+        strbuf_add(text, "\n");
+    failed = text->failed || (text->length > 0 && fputs(text->text, stdout) == EOF) ||
+             fflush(stdout) == EOF;
+    strbuf_done(text);
+    return failed ? STATUS_FAILED : 0;
+}
+
+/* Whoever started us by the library reads no text. */
+static void tell_owner(const struct front *front, const struct bawn_error *err)
+{
+    struct control_message message = {
+        .version = CONTROL_VERSION, .kind = CONTROL_FAILED, .value = err->errnum};
+
+    (void)control_send(front->owner_fd, &message, err, sizeof(*err), NULL, 0);
 }
 
 int front_fail(const struct front *front, const struct bawn_error *err)
 {
-    if (front->json) {
+    if (front->owner_fd >= 0) {
+        tell_owner(front, err);
+    } else if (front->json) {
         struct strbuf out = {0};
 
         json_add_error(&out, err, NULL);
@@ -94,12 +157,26 @@ int front_fail(const struct front *front, const struct bawn_error *err)
     return STATUS_FAILED;
 }
 
+/* "NAMEn", for what the library and the other program hand over. */
+static bool take_number(char ***args, const char *name, int *ret_fd)
+{
+    size_t length = strlen(name);
+    uint64_t fd;
+
+    if (!**args || strncmp(**args, name, length) != 0)
+        return true;
+    if (!text_parse_count(**args + length, 1 << 20, &fd) || fd <= STDERR_FILENO)
+        return false;
+    *ret_fd = (int)fd;
+    ++*args;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    struct front front = {.argv = argv, .environ = environ, .plan_fd = -EBADF};
+    struct front front = {.argv = argv, .environ = environ, .plan_fd = -EBADF, .owner_fd = -EBADF};
     char **args = argc > 0 ? argv + 1 : argv;
     struct bawn_error err = {0};
-    uint64_t fd;
     int status;
 
     /* SECURITY: with rights that the caller does not have, every option would be a hole. */
@@ -108,13 +185,11 @@ int main(int argc, char **argv)
         error_hint(&err, "bawn needs no rights of its own: chmod u-s,g-s and setcap -r its file");
         return front_fail(&front, &err);
     }
-    if (*args && strncmp(*args, "--plan-fd=", 10) == 0) {
-        if (!text_parse_count(*args + 10, 1 << 20, &fd) || fd <= STDERR_FILENO)
-            return STATUS_FAILED;
-        front.plan_fd = (int)fd;
-        args++;
-    }
-    close_inherited(front.plan_fd);
+    if (!take_number(&args, "--plan-fd=", &front.plan_fd) ||
+        !take_number(&args, "--owner-fd=", &front.owner_fd) ||
+        (front.plan_fd >= 0 && front.plan_fd == front.owner_fd))
+        return STATUS_FAILED;
+    close_inherited(front.plan_fd, front.owner_fd);
     streams_fill();
     status = run_verb(&front, args, &err);
     if (status < 0)

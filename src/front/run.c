@@ -2,6 +2,7 @@
 /* bawn run and shell, with a compiled plan at hand or not. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mutant.h"
 #include "front/own.h"
@@ -24,7 +25,8 @@ int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
 
     /* SECURITY: it cannot change behind our back after it was checked. */
     if (seals < 0 || (seals & wanted) != wanted || fstat(fd, &status) < 0)
-        return error_set(err, EBADF, "run.plan", "the compiled plan is not in a sealed memory file");
+        return error_set(err, EBADF, "run.plan",
+                         "the compiled plan is not in a sealed memory file");
     bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return error_errno(err, errno, "map the compiled plan");
@@ -45,23 +47,63 @@ static char *user_shell(char *const *environ)
     return fallback;
 }
 
-int front_run(struct front *front, bool is_shell, struct bawn_error *err)
+/* The sandbox's own answer to a command that cannot be run is 126 or 127. */
+static int detach(const struct front *front, struct session_request *request,
+                  struct bawn_error *err)
 {
-    char *shell[] = {user_shell(front->environ), NULL};
+    struct strbuf out = {0};
+    struct session_report report;
+    int result = session_run_detached(request, &report, err);
+
+    if (result < 0)
+        return result;
+    if (report.status > 0) {
+        (void)front_fail(front, &report.error);
+        return report.status;
+    }
+    if (front->json) {
+        json_open(&out, NULL, '{');
+        json_put_string(&out, "sid", report.sid);
+        json_put_uint(&out, "pid", (uint64_t)report.pid);
+        json_close(&out, '}');
+    } else {
+        strbuf_add(&out, report.sid);
+    }
+    return front_print(&out);
+}
+
+/* The plan that was handed over is proven first, and kept where it belongs to a command line. */
+static int take_plan(const struct front *front, struct session_request *request,
+                     struct bawn_error *err)
+{
+    int result = plan_map(front->plan_fd, &request->image, err);
+
+    (void)close(front->plan_fd);
+    if (result == 0)
+        result = session_prove(request->image, err);
+    if (result == 0 && front->owner_fd < 0)
+        cache_store(front, request->image);
+    return result;
+}
+
+static int run(struct front *front, char *const *argv, struct bawn_error *err)
+{
     struct session_request request = {
         .environ = front->environ,
+        .argv = argv,
         .wants_stats = options_has(&front->options, OPTION_STATS),
         .is_detached = options_has(&front->options, OPTION_DETACH),
         .is_quiet = front->quiet,
         .is_json = front->json,
+        .owner_fd = front->owner_fd,
+        .report_fd = -EBADF,
     };
     char skeleton[LIMIT_PATH_BYTES];
     bool is_new = front->plan_fd >= 0;
     int status;
 
     if (is_new) {
-        status = plan_map(front->plan_fd, &request.image, err);
-        (void)close(front->plan_fd);
+        status = take_plan(front, &request, err);
         if (status < 0)
             return status;
     } else {
@@ -70,22 +112,27 @@ int front_run(struct front *front, bool is_shell, struct bawn_error *err)
         if (!request.image)
             return cold_exec(front, err);
     }
-    if (is_new && LAYERS_ALL) {
-        status = session_prove(request.image, err);
-        if (status < 0)
-            return status;
-        cache_store(front, request.image);
-    }
-    if (!is_shell && front->options.words.count > 0 && !vec_push(&front->options.words, NULL))
-        return error_memory(err);
-    request.argv = is_shell || front->options.words.count == 0
-                       ? shell
-                       : (char *const *)(uintptr_t)front->options.words.items;
-    status = session_run(&request, err);
+    status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
     /* The host is not as it was when the plan was made: once more, from the policy. */
     if (status < 0 && !is_new && request.is_stale) {
         cache_forget(front);
         return cold_exec(front, err);
     }
     return status;
+}
+
+int front_shell(struct front *front, struct bawn_error *err)
+{
+    char *shell[] = {user_shell(front->environ), NULL};
+
+    return run(front, shell, err);
+}
+
+int front_run(struct front *front, struct bawn_error *err)
+{
+    if (front->options.words.count == 0)
+        return front->owner_fd < 0 ? front_shell(front, err) : run(front, NULL, err);
+    if (!vec_push(&front->options.words, NULL))
+        return error_memory(err);
+    return run(front, (char *const *)(uintptr_t)front->options.words.items, err);
 }

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "kernel/cgroup_part.h"
 
 #include <dirent.h>
@@ -159,6 +158,7 @@ int cgroup_remove(struct cgroup *group, struct bawn_error *err)
     if (failed == 0) {
         cgroup_close(group);
         group->kind = CGROUP_NONE;
+        group->held = 0;
     }
     return failed;
 }

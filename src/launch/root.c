@@ -234,11 +234,13 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
 {
     const char *target = image_string(root->image, step->target);
     unsigned long flags = MS_NOSUID | MS_NODEV | (step->flags & STEP_READ_ONLY ? MS_RDONLY : 0);
-    char options[64];
+    char options[96];
     int to = -EBADF;
 
-    (void)snprintf(options, sizeof(options), "mode=%o,size=%llu", (unsigned)step->mode,
-                   (unsigned long long)step->size_bytes);
+    /* Empty files cost memory too: one for each KiB. */
+    (void)snprintf(options, sizeof(options), "mode=%o,size=%llu,nr_inodes=%llu",
+                   (unsigned)step->mode, (unsigned long long)step->size_bytes,
+                   (unsigned long long)step->size_bytes / 1024 + 16);
     if (step->flags & STEP_IN_TREE) {
         /* There is a descriptor for it only with fsmount; through /proc it would not be ours. */
         to = sys_openat2(AT_FDCWD, target, O_PATH | O_DIRECTORY | O_CLOEXEC,

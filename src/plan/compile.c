@@ -209,6 +209,20 @@ static int refuse_backend(const struct compile_input *input, struct bawn_error *
     return r;
 }
 
+/* A network that is neither none nor the host's needs the proxy, which is not there yet. */
+static int refuse_network(const struct compile_input *input, struct bawn_error *err)
+{
+    const struct network_plan *network = &input->plan->network;
+
+    if (network->mode == NETWORK_NONE || network->mode == NETWORK_HOST ||
+        network->mode == NETWORK_ISOLATED || input->best_effort)
+        return 0;
+    (void)error_set(err, ENOTSUP, "run.network", "network mode %s: not carried out yet",
+                    input->plan->policy->settings[SETTING_NETWORK_MODE].text);
+    error_hint(err, "--net none or --net host; --best-effort goes on without a network");
+    return -ENOTSUP;
+}
+
 static int join_parts(struct compiler *compiler, struct image **ret_image)
 {
     struct image *head = &compiler->head;
@@ -274,6 +288,9 @@ int compile_image(const struct compile_input *input, struct image **ret_image,
 
     if (input->plan->backend != BACKEND_NATIVE)
         return refuse_backend(input, err);
+    r = refuse_network(input, err);
+    if (r < 0)
+        return r;
     r = compile_parts(&compiler, ret_image);
     for (int i = 0; i < PART_COUNT; i++)
         strbuf_done(&compiler.parts[i]);

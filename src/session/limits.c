@@ -17,7 +17,18 @@ enum { WATCH_MS = 250, GRACE_MS = 2000 };
 
 static bool is_counted(const struct session *session)
 {
-    return session->group.kind != CGROUP_NONE;
+    return session->group->kind != CGROUP_NONE;
+}
+
+int session_keep(struct session *session, struct bawn_error *err)
+{
+    int result = session->keeper.page ? 0 : keeper_start(&session->keeper, err);
+
+    if (result == 0 && session->group == &session->own_group) {
+        session->keeper.page->group = session->own_group;
+        session->group = &session->keeper.page->group;
+    }
+    return result;
 }
 
 int session_limit(struct session *session, struct bawn_error *err)
@@ -31,11 +42,14 @@ int session_limit(struct session *session, struct bawn_error *err)
                                              .memory = limits->memory,
                                              .cpu_percent = limits->cpu_percent,
                                              .io_weight = limits->io_weight};
-    if (limits->cgroup == CGROUP_NONE || !LAYER("cgroup") || !(limits->pids | limits->memory | limits->cpu_percent))
+    if (limits->cgroup == CGROUP_NONE || !LAYER("cgroup") ||
+        !(limits->pids | limits->memory | limits->cpu_percent))
         return 0;
-    result = cgroup_name(name, err);
+    result = session_keep(session, err);
     if (result == 0)
-        result = cgroup_new(&session->group, limits->cgroup, name, &session->limits, err);
+        result = cgroup_name(name, err);
+    if (result == 0)
+        result = cgroup_new(session->group, limits->cgroup, name, &session->limits, err);
     session->request->is_stale = result < 0;
     return result;
 }
@@ -44,8 +58,8 @@ void session_unlimit(struct session *session)
 {
     if (!is_counted(session))
         return;
-    (void)cgroup_remove(&session->group, NULL);
-    cgroup_close(&session->group);
+    (void)cgroup_remove(session->group, NULL);
+    cgroup_close(session->group);
 }
 
 static int64_t elapsed_ms(const struct session *session)
@@ -138,6 +152,36 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
                   (double)memory / (1 << 20), is_counted(session) ? "" : " (sampled)");
 }
 
+void session_measure(const struct session *session, struct control_metrics *metrics)
+{
+    struct cgroup_metrics counted = {0};
+    struct usage usage = {0};
+
+    *metrics = (struct control_metrics){.is_counted = is_counted(session),
+                                        .elapsed_ms = (uint64_t)elapsed_ms(session),
+                                        .pids_limit = session->limits.pids,
+                                        .memory_limit = session->limits.memory};
+    if (is_counted(session)) {
+        (void)cgroup_measure(session->group, &counted, NULL);
+        metrics->pids_current = counted.pids_current;
+        metrics->pids_peak = counted.pids_peak;
+        metrics->memory_current = counted.memory_current;
+        metrics->memory_peak = counted.memory_peak;
+        metrics->cpu_usec = counted.cpu_usec;
+        metrics->throttled_usec = counted.throttled_usec;
+        metrics->throttled_count = counted.throttled_count;
+        metrics->oom_kills = counted.oom_kills;
+        metrics->pids_refused = counted.pids_refused;
+        return;
+    }
+    (void)usage_measure(session->launch.pid, USAGE_CPU, &usage, NULL);
+    metrics->pids_current = usage.threads;
+    metrics->memory_current = usage.memory_bytes;
+    metrics->memory_peak =
+        session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
+    metrics->cpu_usec = usage.cpu_usec;
+}
+
 void session_account(struct session *session)
 {
     struct cgroup_metrics metrics = {0};
@@ -145,7 +189,7 @@ void session_account(struct session *session)
 
     /* A command that went well hit no limit that matters. */
     if (is_counted(session) && (has_failed || session->request->wants_stats))
-        (void)cgroup_measure(&session->group, &metrics, NULL);
+        (void)cgroup_measure(session->group, &metrics, NULL);
     if (has_failed || session->is_timed_out)
         tell_breach(session, &metrics);
     if (session->request->wants_stats)

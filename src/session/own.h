@@ -6,15 +6,25 @@
 #include "base/loop.h"
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
+#include "session/keeper.h"
 #include "session/session.h"
 #include "session/terminal.h"
 #include "supervise/supervise.h"
+#include "wire/control.h"
 
 #include <time.h>
 
+/* A job that is no command: see session_ask_started. */
+#define JOB_ECHO UINT32_MAX
+
+struct control;
+struct output;
+
 struct session {
     struct session_request *request;
-    struct cgroup group;
+    struct cgroup *group; /* own_group, or the keeper's */
+    struct cgroup own_group;
+    struct keeper keeper;
     struct cgroup_limits limits;
     struct launch launch;
     struct supervisor *supervisor;
@@ -22,7 +32,12 @@ struct session {
     struct loop_source sync_source, notify_source, signal_source;
     int signal_fd;
     struct terminal terminal;
-    int master_fd; /* of the sandbox's terminal, or -EBADF */
+    int master_fd;           /* of the sandbox's terminal, or -EBADF */
+    int pipe_fd;             /* what a detached command without a terminal says, or -EBADF */
+    bool has_terminal;       /* a detached command has one */
+    struct output *output;   /* of a detached command */
+    struct control *control; /* NULL: not to be reached yet */
+    struct loop_timer register_timer;
     struct timespec started;
     uint64_t memory_peak; /* where it is measured, not counted */
     bool has_started, has_ended;
@@ -38,12 +53,25 @@ void session_set_clock(struct session *session);
 /* Says which limit was hit, and with --stats what was used. */
 void session_account(struct session *session);
 void session_unlimit(struct session *session);
+void session_measure(const struct session *session, struct control_metrics *metrics);
+
+/* Starts the keeper, if there is none yet. */
+int session_keep(struct session *session, struct bawn_error *err);
+
+/* Lets others find the session and connect to it: at once, or when it has lived for a moment. */
+int session_publish(struct session *session, struct bawn_error *err);
+
+/* A detached session: where its streams go, whether its command runs, and the one report. */
+int session_detach_streams(struct session *session, struct launch_command *command,
+                           struct bawn_error *err);
+int session_ask_started(struct session *session, struct bawn_error *err);
+void session_report(struct session *session, int status, const struct bawn_error *error);
 
 /* Signals of the terminal and of others, passed on to the command. */
 int session_watch_signals(struct session *session, struct bawn_error *err);
 
 /* Which streams are a terminal: enum exec_flag. Fills the state that a new one starts with. */
-void session_look_at_streams(struct launch_command *command);
+int session_look_at_streams(struct launch_command *command, struct bawn_error *err);
 int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err);
 
 /* A line for the user, never mixed into a raw terminal. */

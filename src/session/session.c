@@ -3,14 +3,68 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "session/control.h"
+#include "session/output.h"
 #include "session/own.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 
-enum { STATUS_TIME = 124, STATUS_NOT_RUN = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+#ifndef W_EXITCODE
+#define W_EXITCODE(status, signal) ((status) << 8 | (signal))
+#endif
+
+enum {
+    STATUS_TIME = 124,
+    STATUS_FAILED = 125,
+    STATUS_NOT_RUN = 126,
+    STATUS_NOT_FOUND = 127,
+    STATUS_SIGNAL = 128
+};
+
+static int end_with(struct session *session, int wait_status)
+{
+    session->has_ended = true;
+    session->wait_status = wait_status;
+    loop_end(&session->loop);
+    return 0;
+}
+
+static int take_terminal(struct session *session, int master_fd)
+{
+    int result;
+
+    session->has_started = true;
+    if (!session->request->is_detached)
+        return session_take_terminal(session, master_fd, NULL);
+    session->master_fd = master_fd;
+    result = output_new(&session->loop, master_fd, true, &session->output, NULL);
+    if (result == 0)
+        session_report(session, 0, NULL);
+    return result;
+}
+
+/* About the command of the session. */
+static int on_own_message(struct session *session, const struct sync_message *message, int fd)
+{
+    switch (message->point) {
+    case SYNC_STARTED:
+        return fd >= 0 ? take_terminal(session, fd) : 0;
+    case SYNC_NOEXEC:
+        session->exec_errno = message->value;
+        loop_end(&session->loop);
+        return 0;
+    case SYNC_EXITED:
+        session_report(session, 0, NULL);
+        return end_with(session, message->value);
+    default:
+        return -EPROTO;
+    }
+}
 
 static int on_message(void *context, uint32_t events)
 {
@@ -20,29 +74,16 @@ static int on_message(void *context, uint32_t events)
     int result = sync_receive(session->launch.sock, &message, NULL, NULL, fds, NULL);
 
     (void)events;
-    if (result < 0) {
-        /* Pid 1 is gone without a word: killed, and all inside with it. */
-        session->has_ended = true;
-        session->wait_status = SIGKILL;
-        loop_end(&session->loop);
-        return 0;
-    }
-    switch (message.point) {
-    case SYNC_STARTED:
-        session->has_started = true;
-        return fds[0] >= 0 ? session_take_terminal(session, fds[0], NULL) : 0;
-    case SYNC_NOEXEC:
-        session->exec_errno = message.value;
-        loop_end(&session->loop);
-        return 0;
-    case SYNC_EXITED:
-        session->has_ended = true;
-        session->wait_status = message.value;
-        loop_end(&session->loop);
-        return 0;
-    default:
-        return -EPROTO;
-    }
+    /* Pid 1 is gone without a word: killed, and all inside with it. */
+    if (result < 0)
+        return end_with(session, SIGKILL);
+    if (message.job == 0)
+        return on_own_message(session, &message, fds[0]);
+    if (message.job == JOB_ECHO)
+        session_report(session, 0, NULL);
+    else
+        control_job_message(session->control, &message, fds[0]);
+    return 0;
 }
 
 static int on_notify(void *context, uint32_t events)
@@ -93,18 +134,24 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .argv = session->request->argv};
     struct launch_request request = {.image = image,
                                      .skeleton = session->request->skeleton,
-                                     .first = &command,
-                                     .cgroup_fd = cgroup_clone_fd(&session->group)};
+                                     .first = command.argv ? &command : NULL,
+                                     .cgroup_fd = cgroup_clone_fd(session->group)};
     char **variables = NULL;
     int result = launch_environ(image, session->request->environ, &variables, err);
 
+    if (result == 0 && session->request->is_detached)
+        result = session_detach_streams(session, &command, err);
     if (result < 0)
         return result;
     command.envp = variables;
-    session_look_at_streams(&command);
-    if (session->group.kind != CGROUP_NONE && request.cgroup_fd < 0) {
+    result = session_look_at_streams(&command, err);
+    if (result < 0) {
+        launch_environ_free(variables);
+        return result;
+    }
+    if (session->group->kind != CGROUP_NONE && request.cgroup_fd < 0) {
         request.join = join_group;
-        request.join_context = &session->group;
+        request.join_context = session->group;
     }
     result = launch_start(&request, &session->launch, err);
     session->request->is_stale = result < 0;
@@ -124,6 +171,8 @@ static int run(struct session *session, struct bawn_error *err)
         result = start_supervisor(session, err);
     if (result == 0)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
+    if (result == 0)
+        result = session_publish(session, err);
     if (result < 0)
         return result;
     session_set_clock(session);
@@ -131,13 +180,20 @@ static int run(struct session *session, struct bawn_error *err)
     return result < 0 ? error_errno(err, -result, "watch over the sandbox") : 0;
 }
 
+static bool is_missing(int errnum)
+{
+    return errnum == ENOENT || errnum == ENOTDIR;
+}
+
 static int refuse_exec(const struct session *session, struct bawn_error *err)
 {
-    const char *name = session->request->argv[0];
+    const char *given = session->request->argv[0];
     int errnum = session->exec_errno;
+    char name[256];
 
+    text_escape(name, sizeof(name), given, strlen(given), TEXT_ONE_LINE);
     (void)error_errno(err, errnum, "run %s", name);
-    if (errnum == ENOENT || errnum == ENOTDIR)
+    if (is_missing(errnum))
         error_hint(err,
                    "inside the sandbox there is no such program, or not what it needs; "
                    "'bawn check exec %s' says whether the policy shows it",
@@ -145,7 +201,7 @@ static int refuse_exec(const struct session *session, struct bawn_error *err)
     else if (errnum == EACCES)
         error_hint(err, "it is not executable inside; 'bawn why exec %s' says more", name);
     session_say(session, err);
-    return errnum == ENOENT || errnum == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
+    return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 
 int session_status(const struct session *session)
@@ -156,19 +212,37 @@ int session_status(const struct session *session)
                                              : WEXITSTATUS(session->wait_status);
 }
 
+/* How it ended, for those who were connected. */
+static int final_wait_status(const struct session *session)
+{
+    if (session->is_timed_out)
+        return W_EXITCODE(STATUS_TIME, 0);
+    if (session->exec_errno)
+        return W_EXITCODE(is_missing(session->exec_errno) ? STATUS_NOT_FOUND : STATUS_NOT_RUN, 0);
+    return session->has_ended ? session->wait_status : W_EXITCODE(STATUS_FAILED, 0);
+}
+
 static void end(struct session *session)
 {
     terminal_stop(&session->terminal);
+    output_free(session->output);
     if (session->has_ended)
         session_account(session);
     supervisor_free(session->supervisor);
     launch_end(&session->launch);
     session_unlimit(session);
+    control_unregister(session->control);
+    keeper_end(&session->keeper);
+    session->group = &session->own_group;
+    /* Only now: whoever waits for the end finds nothing left. */
+    control_free(session->control, final_wait_status(session));
     loop_done(&session->loop);
     if (session->signal_fd >= 0)
         (void)close(session->signal_fd);
     if (session->master_fd >= 0)
         (void)close(session->master_fd);
+    if (session->pipe_fd >= 0)
+        (void)close(session->pipe_fd);
 }
 
 int session_run(struct session_request *request, struct bawn_error *err)
@@ -177,12 +251,14 @@ int session_run(struct session_request *request, struct bawn_error *err)
         .request = request,
         .launch = {.pidfd = -EBADF, .sock = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF},
         .signal_fd = -EBADF,
-        .master_fd = -EBADF};
+        .master_fd = -EBADF,
+        .pipe_fd = -EBADF};
     int result;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &session.started);
+    session.group = &session.own_group;
     for (int i = 0; i < CGROUP_PATHS; i++)
-        session.group.fds[i] = -EBADF;
+        session.own_group.fds[i] = -EBADF;
     result = loop_init(&session.loop, err);
     if (result == 0)
         result = run(&session, err);

@@ -3,23 +3,39 @@
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
+#include "session/registry.h"
 #include "wire/image.h"
 
 struct session_request {
     const struct image *image;
     const char *skeleton; /* see struct launch_request */
-    char *const *argv;
+    char *const *argv;    /* NULL: none; the owner starts commands */
     char *const *environ; /* the caller's */
     bool wants_stats;
     bool is_detached;
     bool is_quiet;
     bool is_json;
+    int owner_fd;  /* a control connection whose end ends the session, or -EBADF */
+    int report_fd; /* of a detached session: session_run_detached sets it */
     bool is_stale; /* set when the set-up failed: the host may not be what the image was made for */
 };
 
 /* Runs the command and waits for it. Returns the status to exit with, or a negative errno when it
  * never ran. */
 int session_run(struct session_request *request, struct bawn_error *err);
+
+/* What a detached session says to the one who started it. */
+struct session_report {
+    int status; /* 0: it runs; else the status to exit with, or a negative errno */
+    bool is_stale;
+    char sid[SID_BYTES];
+    pid_t pid;
+    struct bawn_error error;
+};
+/* The same in a process of its own: returns when the command runs. A negative errno: it never
+ * will. */
+int session_run_detached(struct session_request *request, struct session_report *ret_report,
+                         struct bawn_error *err);
 
 /* Starts the sandbox once, and lets a probe inside try to break out of it. 0: contained. */
 int session_prove(const struct image *image, struct bawn_error *err);

@@ -10,15 +10,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void session_look_at_streams(struct launch_command *command)
+/*
+ * SECURITY: a directory as a stream would be a way out: what is in it can be
+ * opened by way of the descriptor. Refused, for nobody means to do that.
+ */
+static int refuse_directory(int fd, struct bawn_error *err)
 {
+    int r = error_set(err, EISDIR, "run.stream", "standard stream %d is a directory", fd);
+
+    error_hint(err, "redirect it to a file, or from /dev/null");
+    return r;
+}
+
+int session_look_at_streams(struct launch_command *command, struct bawn_error *err)
+{
+    struct stat status;
+
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (!isatty(fd))
+        if (fstat(fd, &status) < 0)
+            return error_errno(err, errno, "standard stream %d", fd);
+        if (S_ISDIR(status.st_mode))
+            return refuse_directory(fd, err);
+        if (!S_ISCHR(status.st_mode) || !isatty(fd))
             continue;
         if (!(command->flags & EXEC_TTY))
             (void)terminal_read_state(fd, &command->state, &command->size);
         command->flags |= 1U << fd;
     }
+    return 0;
 }
 
 /* Whose keys are read: in "bawn run ... | less" they are less's. */

@@ -147,6 +147,16 @@ static void read_user(struct terminal *terminal)
     char *at = terminal->to_master + terminal->to_master_count;
     ssize_t count = read(terminal->read_fd, at, room);
 
+    if (count > 0 && terminal->leave_key) {
+        const char *key = memchr(at, terminal->leave_key, (size_t)count);
+
+        if (key) {
+            terminal->to_master_count += (size_t)(key - at);
+            terminal->is_left = true;
+            loop_end(terminal->loop);
+            return;
+        }
+    }
     if (count > 0) {
         terminal->to_master_count += (size_t)count;
         terminal->is_line_started = at[count - 1] != '\r' && at[count - 1] != '\n';

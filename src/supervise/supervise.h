@@ -25,8 +25,13 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
                    struct bawn_error *err);
 void supervisor_free(struct supervisor *supervisor);
 
-/* Answers what is pending. Call when notify_fd is readable. 0, or -EPIPE when nobody is left
- * inside. Fails only when the supervisor itself cannot go on. */
+/*
+ * Answers one call, if any is pending. Call when notify_fd is readable. 0, or
+ * -EPIPE when nobody is left inside. Fails only when the supervisor itself
+ * cannot go on. The process has one thread and keeps its umask; root's becomes
+ * the image's host_uid for a while, has no supplementary groups from the first
+ * call on, and is not dumpable.
+ */
 int supervisor_serve(struct supervisor *supervisor, struct bawn_error *err);
 
 #endif

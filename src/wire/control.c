@@ -75,11 +75,11 @@ static void drop_fds(int fds[CONTROL_FDS])
     }
 }
 
-int control_receive(int sock, struct control_message *message, char *bytes, size_t *ret_size,
-                    int fds[CONTROL_FDS])
+int control_receive(int sock, struct control_message *message, void *bytes, size_t room,
+                    size_t *ret_size, int fds[CONTROL_FDS])
 {
     union control_room control = {0};
-    struct iovec parts[] = {{message, sizeof(*message)}, {bytes, bytes ? CONTROL_BYTES_MAX : 0}};
+    struct iovec parts[] = {{message, sizeof(*message)}, {bytes, room}};
     struct msghdr header = {.msg_iov = parts,
                             .msg_iovlen = 2,
                             .msg_control = &control,

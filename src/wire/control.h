@@ -53,6 +53,9 @@ enum control_kind {
     CONTROL_COUNT,
 };
 
+/* The code of an error that is not bawn's: there is no such program inside, or it cannot be run. */
+#define CONTROL_NOT_RUN "run.exec"
+
 /* CONTROL_EXEC: bit n: stream n is to be a terminal inside. CONTROL_ATTACHED: it has one. */
 enum { CONTROL_TTY = 7 };
 
@@ -84,13 +87,12 @@ int control_send(int sock, const struct control_message *message, const void *by
                  const int *fds, size_t fd_count);
 
 /*
- * Receives one message and checks its form. bytes has room for CONTROL_BYTES_MAX
- * or is NULL where none is expected; *ret_size is what came. Descriptors that came are in fds, the
- * rest is -EBADF; on failure all are closed. -EPIPE: the other side is gone.
- * -EPROTO: not a message of this version.
+ * Receives one message and checks its form. bytes has room for room bytes; *ret_size (may be NULL)
+ * is what came. Descriptors that came are in fds, the rest is -EBADF; on failure all are closed.
+ * -EPIPE: the other side is gone. -EPROTO: not a message of this version.
  */
-int control_receive(int sock, struct control_message *message, char *bytes, size_t *ret_size,
-                    int fds[CONTROL_FDS]);
+int control_receive(int sock, struct control_message *message, void *bytes, size_t room,
+                    size_t *ret_size, int fds[CONTROL_FDS]);
 
 /* The strings of CONTROL_EXEC, as one block: at least one argument, none cut. */
 struct control_strings {

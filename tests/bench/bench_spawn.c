@@ -70,7 +70,9 @@ static pid_t start(const struct command *command)
 
 static void prepare(const struct command *command)
 {
-    char *argv[] = {"/bin/sh", "-c", command->before, NULL};
+    static char shell[] = "/bin/sh";
+    static char option[] = "-c";
+    char *argv[] = {shell, option, command->before, NULL};
     struct command script = {.argv = argv};
     int status;
 
@@ -134,27 +136,26 @@ static size_t split(char **args, uint64_t rounds, struct command commands[COMMAN
     return count;
 }
 
-static void print(const struct command *command)
+static void print(const struct command *command, FILE *results)
 {
-    (void)printf("%zu", command->failures);
+    (void)fprintf(results, "%zu", command->failures);
     for (size_t i = 0; i < command->count; i++)
-        (void)printf(" %llu", (unsigned long long)command->times_ns[i]);
-    (void)printf("\n");
+        (void)fprintf(results, " %llu", (unsigned long long)command->times_ns[i]);
+    (void)fprintf(results, "\n");
 }
 
 /* The results are ours; what the commands say is nobody's. */
-static void give_streams(void)
+static FILE *take_streams(void)
 {
-    int results = dup(STDOUT_FILENO);
+    int fd = dup(STDOUT_FILENO);
     int null = openat(AT_FDCWD, "/dev/null", O_RDWR);
+    FILE *results = fd < 0 ? NULL : fdopen(fd, "w");
 
-    if (results < 0 || null < 0 || fcntl(results, F_SETFD, FD_CLOEXEC) < 0 ||
+    if (!results || null < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
         dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
         fail("streams");
     (void)close(null);
-    stdout = fdopen(results, "w");
-    if (!stdout)
-        fail("fdopen");
+    return results;
 }
 
 int main(int argc, char **argv)
@@ -163,6 +164,7 @@ int main(int argc, char **argv)
     uint64_t rounds = 0;
     uint64_t at_once = 0;
     size_t count = 0;
+    FILE *results;
 
     if (argc > 3 && text_parse_count(argv[1], ROUNDS_MAX, &rounds) &&
         text_parse_count(argv[2], AT_ONCE_MAX, &at_once) && rounds > 0 && at_once > 0)
@@ -171,7 +173,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: bench_spawn ROUNDS AT_ONCE COMMAND... [,, COMMAND...]...\n");
         return EXIT_FAILURE;
     }
-    give_streams();
+    results = take_streams();
     for (uint64_t round = 0; round < rounds; round++) {
         for (size_t i = 0; i < count; i++) {
             if (round % commands[i].every == 0)
@@ -179,8 +181,8 @@ int main(int argc, char **argv)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        print(&commands[i]);
+        print(&commands[i], results);
         free(commands[i].times_ns);
     }
-    return EXIT_SUCCESS;
+    return fclose(results) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -18,7 +18,14 @@ while [[ $1 != -- ]]; do
     shift
 done
 shift
-mount --rbind /dev /mnt/root/dev
+# Nodes of its own: what is made in /dev is gone afterwards, too.
+mount -t tmpfs -o mode=755 scratch /mnt/root/dev
+find /dev -mindepth 1 -maxdepth 1 \( -type c -o -type b -o -type l \) -exec cp -a {} /mnt/root/dev/ \;
+mkdir -p /mnt/root/dev/pts /mnt/root/dev/mqueue /mnt/root/dev/net
+mkdir -m 1777 /mnt/root/dev/shm
+mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts /mnt/root/dev/pts
+ln -sf pts/ptmx /mnt/root/dev/ptmx
+mount -t mqueue mqueue /mnt/root/dev/mqueue
 mount --rbind /sys /mnt/root/sys
 [[ ${BAWN_TEST_WITHOUT:-} ]] && mount -o remount,bind,ro /mnt/root/sys
 mount -t proc proc /mnt/root/proc

@@ -35,3 +35,18 @@ CHECKED=$((CHECKED + 300))
 echo "# note: $started of 300 started, against $(cut -d' ' -f1 "$T/swaps") swaps"
 ((started > 0)) || broken "no start at all"
 unchanged "$before" "$T/third"
+
+# Slowly: what was remembered of the link is nothing to the directory that is there later.
+mkdir "$T/aside"
+mv "$T/proj" "$T/link" "$T/aside"
+where() {
+    "$BAWN" run -C "$T/later" -- /bin/sh -c 'pwd -P' 2>"$T/stderr"
+}
+ln -s "$OUT" "$T/later"
+is "$OUT" "$(where)" "where it runs when the workspace is a link"
+rm "$T/later"
+mkdir "$T/later"
+equal "$T/later" "$(where)" "where it runs when a directory took the link's place"
+rmdir "$T/later"
+ln -s "$T/aside" "$T/later"
+equal "$T/aside" "$(where)" "where it runs when another link took its place"

@@ -40,7 +40,6 @@ for file in .bawn/policy.yaml .bawn/local.yaml; do
     widen $file "sandbox: {reopen: ['/**/.bashrc', '/**/.bawn']}"
     widen $file "profile: static"
 done
-# shellcheck disable=SC2016 # text
 widen .claude/settings.json '{"sandbox": {"enabled": false, "filesystem": {"allowWrite": ["/"]}}, "permissions": {"allow": ["Edit(//**)"], "additionalDirectories": ["/"]}}'
 
 # The other side: the user's own word counts.

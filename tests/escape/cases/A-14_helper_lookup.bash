@@ -12,7 +12,7 @@ for name in bwrap nft git ip newuidmap newgidmap bawn bawn-policy sh mount iptab
 done
 plain=$PATH
 for path in "$WS/fake:$plain" "fake:$plain" ":$plain" "./fake" "$WS/fake"; do
-    (PATH=$path && cd "$WS" && STATUS=0 &&
+    (PATH=$path && cd "$WS" &&
         "$BAWN" run -C "$WS" -- /bin/bash -c 'PATH=$1/fake; git; bawn; true' sh "$WS" >/dev/null 2>"$T/stderr")
     is 0 $? "status with PATH=$path"
     equal "" "$(ls "$OUT")" "programs that ran with PATH=$path"

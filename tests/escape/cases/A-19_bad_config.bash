@@ -6,11 +6,11 @@ source "$ESCAPE/lib.bash"
 
 # refuse LINE TEXT: as a policy of the user's, and as the project's.
 refuse() {
-    printf "$2" >"$T/policy.yaml"
+    printf "%b" "$2" >"$T/policy.yaml"
     sandbox --policy "$T/policy.yaml" -- touch ran
     sandbox_refused "policy.yaml:$1"
     mkdir -p "$WS/.bawn"
-    printf "$2" >"$WS/.bawn/policy.yaml"
+    printf "%b" "$2" >"$WS/.bawn/policy.yaml"
     sandbox -- touch ran
     sandbox_refused "policy.yaml:$1"
     rm -r "$WS/.bawn"
@@ -33,7 +33,7 @@ refuse 2 'sandbox:\n  deny: ["!a"]\n'
 refuse 2 'sandbox:\n  network: maybe\n'
 refuse 3 'sandbox:\n  limits:\n    pids: many\n'
 refuse 2 'sandbox: {}\n---\nsandbox: {}\n'
-refuse 1 '\377\376\000'
+refuse 1 '\0377\0376\0000'
 printf 'sandbox:\n  reads: strict\n' >"$T/good.yaml"
 sandbox --policy "$T/nowhere.yaml" -- touch ran
 sandbox_refused nowhere.yaml

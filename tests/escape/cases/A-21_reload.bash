@@ -8,7 +8,6 @@ plant "$OUT/file"
 plant "$WS/kept/secret" hunter2
 printf 'sandbox: {deny: [kept]}\n' >"$T/policy.yaml"
 before=$(witness "$OUT" "$WS/kept")
-# shellcheck disable=SC2016 # for the shell inside
 (SANDBOX_SECONDS=20 sandbox --policy "$T/policy.yaml" -- /bin/sh -c '
     echo >started
     for step in 1 2 3; do

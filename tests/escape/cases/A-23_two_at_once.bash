@@ -9,7 +9,6 @@ plant "$WS/.bashrc"
 git init -q "$WS"
 options=(--deny "$WS/secret" --protect "$WS/later")
 before=$(witness "$WS/secret" "$WS/.bashrc" "$WS/.git/config")
-# shellcheck disable=SC2016 # for the shell inside
 (SANDBOX_SECONDS=20 sandbox "${options[@]}" -- /bin/sh -c '
     echo >"started"
     while [ ! -e go ]; do sleep 0.05; done
@@ -18,7 +17,7 @@ job=$!
 wait_for 10 test -e "$WS/started" || broken "the second sandbox did not start"
 # Others come and go: ended well, and killed.
 cp "$T/stdout" "$T/kept" 2>/dev/null
-for i in 1 2 3; do
+for _ in 1 2 3; do
     "$BAWN" run -C "$WS" "${options[@]}" -- /bin/true
     timeout -s KILL 0.05 "$BAWN" run -C "$WS" "${options[@]}" -- /bin/sleep 5
 done 2>/dev/null

@@ -7,7 +7,6 @@ source "$ESCAPE/lib.bash"
 plant "$OUT/file"
 before=$(witness "$OUT")
 # A job in the background, one that left its session, and one that outlives the command.
-# shellcheck disable=SC2016 # for the shell inside
 sandbox --ro "$OUT" -- /bin/bash -c '
     (echo "append $1/file" | "$2" >bg) &
     echo "append $1/file" | setsid "$2" >session

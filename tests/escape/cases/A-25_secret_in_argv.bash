@@ -11,7 +11,7 @@ printf 'sandbox: {process: {env: {pass: [PASSED], set: {GIVEN: hunter2-given}}}}
 (while [[ ! -e $T/stop ]]; do cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -ao 'hunter[2]-[a-z]*' >>"$T/seen"; done) &
 watcher=$!
 at_end "touch $T/stop; kill $watcher"
-for i in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
     forget
     sandbox --policy "$T/policy.yaml" -- /bin/sh -c 'sleep 0.2; env'
 done

@@ -40,7 +40,6 @@ END
 unchanged "$before" "$OUT" "$T/hidden"
 
 # Made inside, not before.
-# shellcheck disable=SC2016 # for the shell inside
 sandbox --ro "$OUT" -- /bin/sh -c 'ln -s "$1" made && echo x >made/new; ln -s "$1/file" also && echo x >also; ln -s "$2" third && cat third/file' sh "$OUT" "$T/hidden"
 equal "" "$(cat "$T/stdout")" "what a new link to a hidden place shows"
 unchanged "$before" "$OUT" "$T/hidden"

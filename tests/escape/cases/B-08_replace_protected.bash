@@ -20,8 +20,6 @@ replace() {
     local file=$1 busy=EBUSY fixed=EROFS
     [[ $file != */sub/* ]] || busy="EBUSY|EACCES|EPERM" fixed="EROFS|EACCES"
     cat <<END
-$busy sys unlink s:$file
-$busy sys unlinkat cwd s:$file 0
 $busy sys rename s:$file s:$WS/taken
 $busy sys renameat2 cwd s:$file cwd s:$WS/taken RENAME_NOREPLACE
 $busy sys renameat2 cwd s:$file cwd s:$WS/other RENAME_EXCHANGE
@@ -35,6 +33,8 @@ $fixed sys truncate s:$file 0
 EXDEV|EROFS|EPERM|EACCES sys link s:$file s:$WS/hard
 EXDEV|EROFS|EPERM|EACCES sys linkat cwd s:$file cwd s:$WS/hard AT_SYMLINK_FOLLOW
 ok    read $file
+$busy sys unlink s:$file
+$busy sys unlinkat cwd s:$file 0
 END
 }
 replace_dir() {
@@ -62,3 +62,22 @@ attempts --protect "$WS/keep/this" < <(
     echo "ok sys unlink s:$WS/other"
 )
 unchanged "$before" "$WS/.git/hooks" "$WS/.git/config" "$WS/.bashrc" "$WS/.vscode" "$WS/.mcp.json" "$WS/sub/.envrc" "$WS/keep/this"
+
+# A descriptor that is open for reading is no way to write.
+plant "$WS/sub/.envrc"
+before=$(witness "$WS/.bashrc" "$WS/sub/.envrc")
+for file in .bashrc sub/.envrc; do
+    sandbox -- /bin/bash -c '
+        exec 5<"$1"
+        printf "%s\n" "append /proc/self/fd/5" "write /dev/fd/5" "sys truncate s:/proc/self/fd/5 0" \
+            "sys open s:/proc/thread-self/fd/5 O_RDWR" "sys ftruncate 5 0" \
+            "sys linkat cwd s:/proc/self/fd/5 cwd s:hard AT_SYMLINK_FOLLOW" "sys linkat 5 s: cwd s:hard AT_EMPTY_PATH" \
+            "read /proc/self/fd/5 original" | "$2"' sh "$WS/$file" "$BIN/try"
+    sandbox_ran
+    mapfile -t got < <(cut -f1 "$T/stdout")
+    for i in 0 1 2 3; do verdict "EROFS|EACCES" "${got[i]:-}" "attempt $i through a descriptor of $file"; done
+    verdict EINVAL "${got[4]:-}" "ftruncate of $file"
+    for i in 5 6; do verdict "EXDEV|EACCES|EPERM|ENOENT" "${got[i]:-}" "attempt $i through a descriptor of $file"; done
+    is ok "${got[7]:-}" "reading $file again"
+    unchanged "$before" "$WS/.bashrc" "$WS/sub/.envrc"
+done

@@ -34,7 +34,6 @@ equal "" "$(ls "$WS"/.git/hooks/pre-commit 2>/dev/null)" "hooks that were plante
 equal "$(head -n1 <<<"$before")" "$(witness "$WS/.git/hooks" | head -n1)" "the directory of hooks"
 
 # What a pattern binds at any depth it binds in the place where an ancestor is moved to, and where it was.
-# shellcheck disable=SC2016 # for the shell inside
 sandbox -- /bin/bash -c '
     mv sub sub2; mkdir -p sub/deep/repo/.git/hooks
     for repo in sub/deep/repo sub2/deep/repo; do

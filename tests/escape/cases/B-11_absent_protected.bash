@@ -24,6 +24,7 @@ EROFS|EACCES sys mknod s:$at S_IFREG|0644 0
 EROFS|EACCES sys mknodat cwd s:$at S_IFIFO|0644 0
 EROFS|EACCES sys link s:$WS/stage/file s:$at
 EROFS|EACCES sys linkat cwd s:$WS/stage/file cwd s:$at 0
+EROFS|EACCES|ENOENT sys linkat rd:$WS/stage/file s: cwd s:$at AT_EMPTY_PATH
 EROFS|EACCES sys rename s:$WS/stage/file s:$at
 EROFS|EACCES sys renameat2 cwd s:$WS/stage/file cwd s:$at RENAME_NOREPLACE
 ENOENT       stat $at
@@ -64,3 +65,55 @@ EROFS|EACCES sys mkdir s:$WS/mod/x.git/hooks 0755
 ok           sys mkdir s:$WS/mod/info 0755
 END
 equal "" "$(cd "$WS/mod" && ls -d .git/hooks .git/config 2>/dev/null)" "parts of a repository"
+
+# By way of a symbolic link that leads there, made inside.
+ln -s ../.zshrc "$WS/plain/before"
+attempts <<END
+EROFS|EACCES write $WS/plain/before
+ok           sys symlink s:../.zshrc s:$WS/plain/within
+EROFS|EACCES write $WS/plain/within
+EROFS|EACCES sys open s:$WS/plain/within O_RDONLY|O_CREAT 0644
+ok           sys symlink s:.. s:$WS/plain/up
+EROFS|EACCES sys creat s:$WS/plain/up/.zshrc 0644
+EROFS|EACCES sys mkdir s:$WS/plain/up/.vscode 0755
+ok           sys symlink s:mod/.git s:$WS/repo
+EROFS|EACCES sys mkdir s:$WS/repo/hooks 0755
+EROFS|EACCES sys creat s:$WS/repo/config 0644
+EROFS|EACCES in $WS/repo sys mkdir s:hooks 0755
+EROFS|EACCES sys mkdirat fd:$WS/repo s:hooks 0755
+ok           write $WS/plain/up/free
+END
+equal "" "$(cd "$WS" && ls -d .zshrc .vscode mod/.git/hooks mod/.git/config 2>/dev/null)" "what was made through links"
+
+# A directory that has all that a repository has, but for its name.
+for name in one two three; do
+    plant "$WS/stage/$name/hooks/pre-commit" '#!/bin/sh'
+    plant "$WS/stage/$name/config" '[core]'
+done
+plant "$WS/stage/cargo/config.toml"
+mkdir -p "$WS/new/.git"
+attempts <<END
+EROFS|EACCES sys rename s:$WS/stage/one s:$WS/new/.git
+EROFS|EACCES sys renameat2 cwd s:$WS/stage/one cwd s:$WS/new/.git RENAME_EXCHANGE
+EROFS|EACCES sys renameat2 cwd s:$WS/new/.git cwd s:$WS/stage/one RENAME_EXCHANGE
+EROFS|EACCES sys rename s:$WS/stage/two s:$WS/plain/.git
+EROFS|EACCES sys renameat2 cwd s:$WS/stage/two cwd s:$WS/plain/.git RENAME_NOREPLACE
+EROFS|EACCES sys rename s:$WS/stage/two s:$WS/plain/bare.git
+EROFS|EACCES sys symlink s:../stage/two s:$WS/plain/.git
+ok           sys symlink s:../stage/two s:$WS/plain/link
+EROFS|EACCES sys rename s:$WS/plain/link s:$WS/plain/.git
+EROFS|EACCES sys rename s:$WS/stage/cargo s:$WS/plain/.cargo
+EROFS|EACCES sys symlink s:../stage/cargo s:$WS/plain/.cargo
+ok           sys rename s:$WS/stage/three s:$WS/plain/three
+END
+equal "" "$(cd "$WS" && ls -d new/.git/hooks plain/.git plain/bare.git plain/.cargo 2>/dev/null)" "repositories that were brought"
+
+# A socket is a file, too: bind makes it.
+attempts <<END
+EROFS|EACCES bind $WS/.bash_login
+EROFS|EACCES bind $WS/plain/.idea
+EROFS|EACCES in $WS bind .bash_login
+EROFS|EACCES bind $WS/mod/.git/hooks
+ok           bind $WS/plain/socket
+END
+equal "" "$(cd "$WS" && ls -d .bash_login plain/.idea mod/.git/hooks 2>/dev/null)" "sockets that were made"

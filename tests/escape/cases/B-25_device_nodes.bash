@@ -18,7 +18,7 @@ ok    sys mknod s:$WS/fifo S_IFIFO|0666 0
 ok    sys open s:/dev/null O_RDWR
 ok    sys open s:/dev/zero O_RDONLY
 END
-equal "fifo file" "$(cd "$WS" && ls | xargs)" "names in the workspace"
+equal "fifo file" "$(find "$WS" -mindepth 1 -printf '%f\n' | sort | xargs)" "names in the workspace"
 
 # Only root can put one there.
 if mknod "$WS/null" c 1 3 2>/dev/null; then

@@ -42,6 +42,6 @@ rm -rf "$WS"/.[a-z]*
 mkdir "$WS/many"
 (cd "$WS/many" && seq 20000 | xargs touch)
 deep=$WS
-for i in {1..100}; do deep=$deep/d; done
+for _ in {1..100}; do deep=$deep/d; done
 mkdir -p "$deep"
 start "20000 files and a deep tree"

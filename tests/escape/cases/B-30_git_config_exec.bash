@@ -13,7 +13,6 @@ plant "$WS/.git/modules/sub/config" '[core]'
 configs=("$WS/.git/config" "$WS/.git/hooks" "$WS/.git/modules/sub/config" "$WS/.git/modules/sub/hooks" "$WS/.git/worktrees/tree/commondir")
 before=$(witness "${configs[@]}")
 for key in core.hooksPath core.fsmonitor core.sshCommand diff.x.textconv filter.x.clean alias.st include.path credential.helper core.pager; do
-    # shellcheck disable=SC2016 # for the shell inside
     sandbox -- git config "$key" '!touch escaped'
     ((STATUS != 0)) || escaped "git config $key ended well"
     unchanged "$before" "${configs[@]}"

@@ -57,7 +57,6 @@ END
 )
 unchanged "$before" "$OUT" "$WS/secret" "$WS/sub" "$WS/dir"
 # With tools that people use, and through an O_PATH descriptor.
-# shellcheck disable=SC2016 # for the shell inside
 sandbox "${options[@]}" -- /bin/bash -c '
     cd "$1"; tar cf - secret sub dir; cp -r "$1" /tmp/copy; grep -r hunter2 /tmp/copy secret sub dir
     cat <secret; dd if=secret; exec 5<secret; cat <&5; cd ../ws; tar cf - secret sub dir; ln secret hard && cat hard; ln -s secret soft && cat soft; . ./secret' \

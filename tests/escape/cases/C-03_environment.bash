@@ -6,7 +6,6 @@ source "$ESCAPE/lib.bash"
 
 export SECRET_TOKEN=hunter2-$RANDOM-token AWS_SECRET_ACCESS_KEY=hunter2-$RANDOM-aws
 export LD_BAWN=hunter2-ld MARKED=marked-$RANDOM
-# shellcheck disable=SC2016 # for the shell inside
 sandbox --set sandbox.process.env.pass=MARKED -- /bin/sh -c '
     env
     cat /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ /proc/self/environ /proc/thread-self/environ 2>/dev/null | tr "\0" "\n"

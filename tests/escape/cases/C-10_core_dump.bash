@@ -7,7 +7,6 @@ source "$ESCAPE/lib.bash"
 pattern=$(cat /proc/sys/kernel/core_pattern)
 [[ $pattern == */* || $pattern == \|* ]] && skip "core_pattern is $pattern: no file would show here"
 ulimit -c unlimited 2>/dev/null || skip "core files are forbidden here anyway"
-# shellcheck disable=SC2016 # for the shell inside
 sandbox -- /bin/bash -c 'ulimit -c unlimited 2>/dev/null && echo raised; grep "core file" /proc/self/limits; cd /tmp; sh -c "kill -SEGV \$\$"; ls /tmp | grep -c core; cd "$1"; sh -c "kill -SEGV \$\$"' sh "$WS"
 equal "" "$(grep raised "$T/stdout")" "the limit was raised"
 equal "0 0" "$(sed -n 's/Max core file size *\([^ ]*\) *\([^ ]*\).*/\1 \2/p' "$T/stdout")" "limits of core files"

@@ -8,7 +8,8 @@
  * named by its PLACE: "0" is the command, "0.1" its second child, so that the
  * name does not depend on who runs first. Calls of the table below are counted
  * by place and name until a process has become COMM, the contained program:
- * all before that is set-up. LOG gets a line "PLACE/NAME/N DETAIL" for each. The one
+ * all before that is set-up. What a process does while it is another program
+ * than COMMAND is not counted. LOG gets a line "PLACE/NAME/N DETAIL" for each. The one
  * that -f names does not happen and ends with ERRNO. The exit status is that
  * of COMMAND, 99 when the call that -f names did not come.
  */
@@ -109,7 +110,6 @@ static const struct {
     {"setpgid", SYS_setpgid, -1},
     {"pipe2", SYS_pipe2, -1},
     {"memfd_create", SYS_memfd_create, 0},
-    {"mmap", SYS_mmap, -1},
     {"epoll_create1", SYS_epoll_create1, -1},
     {"epoll_ctl", SYS_epoll_ctl, -1},
     {"signalfd4", SYS_signalfd4, -1},
@@ -117,18 +117,8 @@ static const struct {
     {"timerfd_settime", SYS_timerfd_settime, -1},
     {"eventfd2", SYS_eventfd2, -1},
     {"pidfd_open", SYS_pidfd_open, -1},
-    {"rt_sigprocmask", SYS_rt_sigprocmask, -1},
     {"execve", SYS_execve, 0},
     {"execveat", SYS_execveat, 1},
-    {"unlinkat", SYS_unlinkat, 1},
-    {"unlink", SYS_unlink, 0},
-    {"rename", SYS_rename, 0},
-    {"renameat2", SYS_renameat2, -1},
-    {"fstat", SYS_fstat, -1},
-    {"newfstatat", SYS_newfstatat, 1},
-    {"getdents64", SYS_getdents64, -1},
-    {"read", SYS_read, -1},
-    {"pread64", SYS_pread64, -1},
 };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
@@ -140,11 +130,13 @@ struct process {
     bool is_named;    /* its parent's event has come */
     bool is_stopped;  /* waits for that */
     bool is_injected; /* the call that is under way is to fail */
+    bool is_foreign;  /* has become another program than the first */
 };
 
 static struct process processes[PROCESSES_MAX];
 static FILE *log_file;
 static const char *fault, *comm;
+static char first_comm[64];
 static int fault_errno = EPERM;
 static bool has_begun, is_over, was_reached;
 
@@ -185,6 +177,7 @@ static void name_child(struct process *parent)
     child = find((pid_t)message);
     snprintf(child->place, sizeof(child->place), "%.50s.%u", parent->place, parent->children++);
     child->is_named = true;
+    child->is_foreign = parent->is_foreign;
     if (child->is_stopped)
         go_on(child, 0);
 }
@@ -264,7 +257,7 @@ static void at_call(struct process *process)
         set_result(process);
         process->is_injected = false;
     }
-    if (info.op == PTRACE_SYSCALL_INFO_ENTRY && has_begun && !is_over)
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY && has_begun && !is_over && !process->is_foreign)
         count_call(process, &info);
 }
 
@@ -273,15 +266,18 @@ static void at_exec(struct process *process)
     char path[64], name[64] = "";
     FILE *file;
 
-    has_begun = true;
     snprintf(path, sizeof(path), "/proc/%d/comm", (int)process->pid);
     file = fopen(path, "re");
     if (file && fgets(name, sizeof(name), file)) {
         name[strcspn(name, "\n")] = '\0';
         is_over = is_over || strcmp(name, comm) == 0;
+        if (!has_begun)
+            snprintf(first_comm, sizeof(first_comm), "%s", name);
+        process->is_foreign = strcmp(name, first_comm) != 0;
     }
     if (file)
         fclose(file);
+    has_begun = true;
 }
 
 static void at_stop(pid_t pid, int status)

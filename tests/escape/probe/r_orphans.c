@@ -74,6 +74,8 @@ static void tree(const char *path)
             usleep(20 * 1000);
         }
     }
+    for (int tries = 0; tries < 100 && lseek(fd, 0, SEEK_END) == 0; tries++)
+        usleep(20 * 1000);
 }
 
 int main(int argc, char **argv)

@@ -15,8 +15,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 enum { WORDS_MAX = 12, NEED_SETUP = 254 };
 
@@ -275,6 +277,16 @@ static int try_exec(struct line *line)
     return errnum;
 }
 
+/* bind PATH: a socket is a file that bind makes. */
+static int try_bind(struct line *line)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", line->words[1]);
+    return fd < 0 ? errno : verdict_of(bind(fd, (struct sockaddr *)&address, sizeof address));
+}
+
 static int try_line(void *context);
 
 /* in DIR WORDS...: the same from another working directory. */
@@ -287,7 +299,6 @@ static int try_in(struct line *line)
     return try_line(line);
 }
 
-/* umask so that the mode asked for is the mode made. */
 static const struct {
     const char *word;
     int least;
@@ -297,7 +308,7 @@ static const struct {
     {"read", 2, try_read},     {"map", 2, try_map},     {"sendfile", 2, try_sendfile},
     {"splice", 2, try_splice}, {"copy", 3, try_copy},   {"list", 2, try_list},
     {"listed", 3, try_listed}, {"stat", 2, try_stat},   {"exec", 2, try_exec},
-    {"in", 3, try_in},
+    {"in", 3, try_in},         {"bind", 2, try_bind},
 };
 
 static int try_line(void *context)

@@ -1,0 +1,653 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the sandbox: what a start costs beside other tools, what work inside costs beside work
+outside. Everything that is compared is run in turn, and stated as ratios of minima and medians.
+
+As root it measures an ordinary user ($BENCH_USER) and root; else the user who runs it. With --write
+the table in docs/BENCHMARKS.md and docs/bench.svg are made anew. Ends with 1 when a limit that does
+not depend on the machine's mood is not held."""
+import argparse
+import contextlib
+import json
+import math
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+LIMITS = {"bare": 4.0, "bwrap": 0.5, "loose": 0.65, "calls": 180, "denied": 2.0, "work": 1.05,
+          "exec": 1.8, "kept": 1.2}
+MANY_MOUNTS = 225
+
+
+class Failed(Exception):
+    pass
+
+
+class Place:
+    """A user's workspace and cache, made for this run and removed after it."""
+
+    def __init__(self, user, programs):
+        self.user, self.programs = user, programs
+        entry = pwd.getpwnam(user)
+        self.other = entry.pw_uid != os.getuid()
+        home = pathlib.Path(entry.pw_dir)
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix=".bawn-bench-", dir=home))
+        self.work = self.base / "work"
+        self.work.mkdir()
+        self.give(self.base)
+        self.give(self.work)
+        self.env = {"HOME": str(home), "USER": user, "LOGNAME": user, "LANG": "C.UTF-8",
+                    "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL": "/bin/sh",
+                    "XDG_CACHE_HOME": str(self.base / "cache")}
+
+    def give(self, path):
+        if self.other:
+            entry = pwd.getpwnam(self.user)
+            os.chown(path, entry.pw_uid, entry.pw_gid)
+
+    def become(self, mounts=0):
+        """The words in front of a command that make it run as this user."""
+        words = []
+        if mounts:
+            words = ["unshare", "-m", "sh", "-c",
+                     'for i in $(seq "$1"); do mkdir -p "$2/$i"; mount -t tmpfs bench "$2/$i"; '
+                     'done; shift 2; exec "$@"', "sh", str(mounts), str(self.base / "mounts")]
+        return words + (["runuser", "-u", self.user, "--"] if self.other else [])
+
+    def run(self, *words, check=True, **more):
+        done = subprocess.run(self.become() + [str(word) for word in words], env=self.env,
+                              cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False, **more)
+        if check and done.returncode != 0:
+            raise Failed(f"{' '.join(map(str, words))}: {done.returncode}: {done.stderr.strip()}")
+        return done
+
+    def bawn(self, *words):
+        return [str(self.programs / "bawn"), *words]
+
+    def time(self, rounds, commands, at_once=1, mounts=0):
+        """Samples in seconds for each of the named commands, run in turn; leaves out those that
+        cannot run here."""
+        args = [str(self.programs / "bench_spawn"), str(rounds), str(at_once)]
+        for i, words in enumerate(commands.values()):
+            args += ([",,"] if i else []) + [str(word) for word in words]
+        done = subprocess.run(self.become(mounts) + args, env=self.env, cwd=self.work,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failed(done.stderr.strip())
+        samples = {}
+        for name, line in zip(commands, done.stdout.splitlines()):
+            failures, *times = map(int, line.split())
+            if failures:
+                print(f"  {name}: left out, {failures} runs failed", file=sys.stderr)
+            else:
+                samples[name] = [time_ns / 1e9 for time_ns in times]
+        return samples
+
+    def remove(self):
+        shutil.rmtree(self.base, ignore_errors=True)
+
+
+def ratio(samples, name, base):
+    """(of minima, of medians), or None."""
+    if name not in samples or base not in samples:
+        return None
+    return (min(samples[name]) / min(samples[base]),
+            statistics.median(samples[name]) / statistics.median(samples[base]))
+
+
+def mount_count():
+    return len(pathlib.Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+# The other tools, told to do the same as far as they can.
+
+
+def bwrap_filter(path):
+    """A filter of the usual kind for --seccomp: refuses what bawn's refuses, by number alone."""
+    refused = [101, 134, 153, 155, 156, 159, 161, 163, 164, 165, 166, 167, 168, 169, 172, 173, 174,
+               175, 176, 179, 180, 212, 227, 246, 248, 249, 250, 256, 272, 278, 279, 298, 300, 303,
+               304, 305, 308, 310, 311, 312, 313, 320, 321, 323, 425, 426, 427, 428, 429, 430, 431,
+               432, 433, 438, 440, 442, 443, 447, 467]
+    code = [(0x20, 0, 0, 4), (0x15, 1, 0, 0xC000003E), (0x06, 0, 0, 0x80000000), (0x20, 0, 0, 0)]
+    code += [(0x15, len(refused) - i, 0, number) for i, number in enumerate(refused)]
+    code += [(0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050001)]
+    path.write_bytes(b"".join(struct.pack("HBBI", *line) for line in code))
+    path.chmod(0o644)
+
+
+def bwrap_words(place, filter_path):
+    """The plan of bawn's default profile for bubblewrap; what it masks is left out, to bubblewrap's
+    advantage."""
+    words = [f"@input={filter_path}", "/usr/bin/bwrap", "--unshare-all", "--die-with-parent",
+             "--new-session", "--cap-drop", "ALL"]
+    for step in json.loads(place.run(*place.bawn("plan", "--json")).stdout)["mounts"]:
+        source, target = step["source"], step["target"]
+        if step["kind"] == "bind":
+            words += ["--ro-bind" if step["read_only"] else "--bind", source, target]
+        elif step["kind"] == "symlink":
+            words += ["--symlink", source, target]
+        elif step["kind"] in ("tmpfs", "proc", "dev"):
+            words += ["--" + step["kind"], target]
+    return words + ["--chdir", place.work, "--seccomp", "3", "/bin/true"]
+
+
+def crun_bundle(place):
+    """A bundle for crun with the host's /usr; the directory, or None."""
+    bundle = place.base / "bundle"
+    for path in (bundle, bundle / "rootfs"):
+        path.mkdir()
+        place.give(path)
+    place.run("sh", "-c", f"cd {bundle} && crun spec --rootless && mkdir -p rootfs/usr && "
+              "for i in bin lib lib64; do ln -s usr/$i rootfs/$i; done")
+    config = json.loads((bundle / "config.json").read_text())
+    config["process"].update(terminal=False, args=["/bin/true"])
+    config["mounts"] = [mount for mount in config["mounts"] if mount["type"] != "cgroup"]
+    config["mounts"].append({"destination": "/usr", "type": "none", "source": "/usr",
+                             "options": ["rbind", "ro"]})
+    (bundle / "config.json").write_text(json.dumps(config))
+    return bundle
+
+
+def start_commands(place, rounds):
+    """What starts /bin/true, by name; the slow ones not in every round."""
+    cold = f"rm -rf {place.base}/cache"
+    slow = f"@every={max(1, rounds // 10)}"
+    commands = {"bare": ["/bin/true"], "bawn run": place.bawn("run", "--", "/bin/true")}
+    if shutil.which("bwrap"):
+        bwrap_filter(place.base / "filter")
+        commands["bubblewrap"] = bwrap_words(place, place.base / "filter")
+    if shutil.which("unshare"):
+        commands["unshare"] = ["/usr/bin/unshare", "-UrmpfniuC", "--mount-proc", "/bin/true"]
+    if shutil.which("crun"):
+        commands["crun"] = [slow, "/usr/bin/crun", "--cgroup-manager=disabled",
+                            f"--root={place.base}/crun", "run", "--bundle", crun_bundle(place),
+                            f"bawn-bench-{os.getpid()}"]
+    if shutil.which("firejail"):
+        commands["firejail"] = [slow, "/usr/bin/firejail", "--quiet", "--noprofile", "--net=none",
+                                "--private-tmp", "--private-dev", "--caps.drop=all",
+                                "--nonewprivs", "--seccomp", "/bin/true"]
+    # The next start after a cold one finds the plan again.
+    commands["bawn run, first time"] = [slow, f"@before={cold}",
+                                        *place.bawn("run", "--", "/bin/true")]
+    return commands
+
+
+# The work that is done inside and outside.
+
+
+def write_tree(place):
+    """A tree of 3,000 small files, a C file of 2,000 lines, a project of 30 files, a repository."""
+    script = r"""
+import os
+for d in range(100):
+    os.makedirs(f"tree/d{d % 10}/e{d}")
+    for f in range(30):
+        with open(f"tree/d{d % 10}/e{d}/f{f}.txt", "w") as out:
+            out.write(f"{d} {f} line\n" * (10 + (d * f) % 90))
+with open("big.c", "w") as out:
+    out.write("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n")
+    for i in range(400):
+        out.write(f"int f{i}(int n)\n{{\n    char s[64]; snprintf(s, sizeof(s), \"%d\", n * {i});\n"
+                  f"    return (int)strlen(s);\n}}\n")
+os.mkdir("project")
+for i in range(30):
+    with open(f"project/m{i}.c", "w") as out:
+        out.write("#include <stdio.h>\n" + "".join(
+            f"int m{i}_{j}(int n) {{ return n * {j} + printf(\"%d\", n); }}\n" for j in range(20)))
+with open("project/Makefile", "w") as out:
+    out.write("all: " + " ".join(f"m{i}.o" for i in range(30)) + "\n"
+              "%.o: %.c\n\t@$(CC) -O1 -c -o $@ $<\n")
+with open("loop.py", "w") as out:
+    out.write('''import argparse, collections, csv, decimal, email, json, logging, random, re, sqlite3
+data = [{"id": i, "name": f"n{i}", "tags": [str(j) for j in range(8)]} for i in range(6000)]
+for _ in range(3):
+    text = json.dumps(data)
+    data = json.loads(text)
+count = collections.Counter(re.findall(r"[a-z]+", text))
+total = sum(i * i % 7 for i in range(500000))
+''')
+"""
+    place.run("python3", "-c", script)
+    place.run("sh", "-ec", "mkdir repo; cp -r tree repo/; cd repo; git init -q; "
+              "git config user.name bench; git config user.email bench@localhost; "
+              "git config gc.auto 0; git add .; git commit -qm first")
+
+
+# name: (options of bawn, script). A script leaves things as they were.
+WORK = {
+    "find and stat": ([], "for i in 1 2 3 4 5 6 7 8; do find tree -type f -size +0 | wc -l; "
+                          "ls -lR tree; done"),
+    "tar of a tree": ([], "for i in 1 2 3 4 5; do tar cf - tree | wc -c; done"),
+    "C compile": ([], "gcc -O1 -c -o big.o big.c; rm big.o"),
+    "make -j2": ([], "make -s -C project -j2 all; rm project/*.o"),
+    "python": ([], "python3 loop.py"),
+    "git status": (["--preset", "git"], "cd repo; for i in 1 2 3 4 5 6 7 8 9 10; do git status "
+                                        "--short; git log --oneline -3; done"),
+    "git commit": (["--preset", "git"],
+                   "cd repo; h=$(git rev-parse HEAD); for i in 1 2 3; do date +%s%N >"
+                   "tree/d1/e1/f1.txt; git add -A; git commit -qm x; done; git reset -q --hard $h"),
+}
+
+
+def measure_work(place, rounds, rows):
+    write_tree(place)
+    for name, (options, script) in WORK.items():
+        if name == "git commit":
+            # Its own cost is that of fsync; leave that to the disk.
+            place.run("git", "-C", "repo", "config", "core.fsync", "none")
+        words = ["/bin/sh", "-c", f"{{ {script}; }} >/dev/null"]
+        place.run(*place.bawn("run", *options, "--"), *words)
+        samples = place.time(rounds, {"native": words, "again": words,
+                                      "bawn": place.bawn("run", *options, "--", *words)})
+        rows.append({"name": name, "native": min(samples["native"]),
+                     "bawn": ratio(samples, "bawn", "native"),
+                     "noise": ratio(samples, "again", "native"), "limit": LIMITS["work"]})
+
+
+def measure_calls(place, rows):
+    (place.work / "calls").mkdir()
+    place.give(place.work / "calls")
+    shutil.copy(place.programs / "bench_calls", place.work)
+    least = {}
+    for _ in range(3):
+        for where, words in (("native", []), ("bawn", place.bawn("run", "--"))):
+            for line in place.run(*words, "./bench_calls", "calls").stdout.splitlines():
+                time_ns, _, name = line.partition(" ")
+                times = least.setdefault(name, {})
+                times[where] = min(times.get(where, math.inf), int(time_ns) / 1e3)
+    rows += [{"name": name, **times} for name, times in least.items()]
+
+
+# Starts.
+
+
+def measure_start(place, rounds, mounts, rows):
+    commands = start_commands(place, rounds)
+    place.run(*commands["bawn run"])
+    samples = place.time(rounds, commands, mounts=max(0, mounts - mount_count()))
+    if "bawn run" not in samples:
+        raise Failed("bawn run -- /bin/true failed")
+    rows.append({"user": place.user, "mounts": max(mounts, mount_count()),
+                 "bare": min(samples["bare"]),
+                 "tools": {name: ratio(samples, name, "bare") for name in samples},
+                 "bwrap": ratio(samples, "bawn run", "bubblewrap")})
+    shutil.rmtree(place.base / "bundle", ignore_errors=True)
+
+
+def count_calls(place):
+    """(all system calls of bawn run -- true, those that are not the command's own)."""
+    words = place.bawn("run", "--", "/bin/true")
+    trace = place.base / "trace"
+    place.run(*words)
+    place.run("strace", "-f", "-qq", "-e", "signal=none", "-o", trace, *words)
+    lines = [line.split(maxsplit=1) for line in trace.read_text().splitlines()]
+    calls = [(pid, text) for pid, text in lines if re.match(r"\w+\(", text)]
+    # The command is the last process that is born.
+    command = list(dict.fromkeys(pid for pid, _ in calls))[-1]
+    own = [text for pid, text in calls if pid == command]
+    behind = next(i for i, text in enumerate(own) if text.startswith("execve("))
+    return len(calls), len(calls) - (len(own) - behind - 1)
+
+
+def is_warm(place):
+    """Whether a second start reads no policy: nothing but the launcher and the command is run."""
+    words = place.bawn("run", "--", "/bin/true")
+    trace = place.base / "trace"
+    place.run(*words)
+    place.run("strace", "-f", "-qq", "-e", "trace=execve", "-e", "signal=none", "-o", trace, *words)
+    return "bawn-policy" not in trace.read_text()
+
+
+DENIED = {"gone": "not there, in the workspace", "else": "not there, elsewhere",
+          "work": "there, in the workspace", "usr": "there, in a read-only tree"}
+
+
+def denied_paths(place, kind, count):
+    if kind == "usr":
+        there = [str(path) for path in pathlib.Path("/usr/share").rglob("*")
+                 if path.is_file() and not path.is_symlink()]
+        return sorted(there)[:count]
+    below = {"gone": f"{place.work}/gone", "else": "/srv/none", "work": f"{place.work}/deny"}[kind]
+    return [f"{below}/d{i % 40}/f{i}" for i in range(count)]
+
+
+def measure_denied(place, rounds, rows):
+    """Policies that deny 5 and 5,000 paths of each kind."""
+    for path in denied_paths(place, "work", 5000):
+        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+        pathlib.Path(path).touch()
+    for kind, name in DENIED.items():
+        commands = {}
+        for count in (5, 5000):
+            policy = place.base / f"deny-{kind}-{count}.yaml"
+            policy.write_text("sandbox:\n  deny:\n" + "".join(
+                f"    - {path}\n" for path in denied_paths(place, kind, count)))
+            commands[count] = place.bawn("run", "--policy", policy, "--", "/bin/true")
+            done = place.run(*commands[count], check=False)
+            if done.returncode != 0:
+                print(f"  {count} denied paths {name}: {done.stderr.strip()}", file=sys.stderr)
+        rows.append({"name": name, "ratio": ratio(place.time(rounds, commands), 5000, 5)})
+    shutil.rmtree(place.work / "deny")
+
+
+def measure_crowd(place, rows):
+    words = place.bawn("run", "--", "/bin/true")
+    place.run(*words)
+    samples = place.time(1000, {"bawn": words})
+    rows["in_a_row"] = sum(samples["bawn"]) if "bawn" in samples else None
+    samples = place.time(1, {"bawn": words}, at_once=200)
+    rows["at_once"] = samples["bawn"][0] if "bawn" in samples else None
+
+
+def measure_memory(place, rows):
+    """KiB of the launcher and of pid 1: resident, and with shared pages shared out."""
+    with subprocess.Popen(place.become() + place.bawn("run", "--", "/bin/sleep", "60"),
+                          env=place.env, cwd=place.work, stdin=subprocess.DEVNULL) as process:
+        time.sleep(0.5)
+        try:
+            below, found = [process.pid], {}
+            while below:
+                pid = below.pop()
+                below += map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+                if pathlib.Path(f"/proc/{pid}/comm").read_text().startswith("bawn"):
+                    found[pid] = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+            for row, word in (("rss", "Rss"), ("pss", "Pss")):
+                rows[row] = sum(int(re.search(rf"^{word}:\s+(\d+)", text, re.M)[1])
+                                for text in found.values())
+        except PermissionError:
+            print("  memory: left out, pid 1 shows it to root alone", file=sys.stderr)
+        finally:
+            process.terminate()
+
+
+@contextlib.contextmanager
+def session(place):
+    """A session in the background, if this bawn has them."""
+    done = place.run(*place.bawn("run", "--detach", "--", "/bin/sleep", "600"), check=False)
+    name = done.stdout.strip()
+    try:
+        yield name if done.returncode == 0 and re.fullmatch(r"\w+", name) else None
+    finally:
+        if name:
+            place.run(*place.bawn("stop", name), check=False)
+
+
+def measure_exec(place, rounds, rows):
+    with session(place) as name:
+        probe = name and place.run(*place.bawn("exec", name, "--", "/bin/true"), check=False)
+        if not name or probe.returncode != 0:
+            print("  exec: left out, this bawn has no sessions", file=sys.stderr)
+            return
+        samples = place.time(rounds, {"bare": ["/bin/true"],
+                                      "bawn": place.bawn("exec", name, "--", "/bin/true")})
+        rows["exec"] = ratio(samples, "bawn", "bare")
+        bench = place.programs / "bench_exec"
+        if bench.exists():
+            times = place.run(bench, name, rounds).stdout.splitlines()
+            bare, kept = ([int(time_ns) / 1e9 for time_ns in line.split()] for line in times[:2])
+            rows["kept"] = ratio({"bare": bare, "kept": kept}, "kept", "bare")
+
+
+# What is written.
+
+
+def both(pair):
+    return f"{pair[0]:.2f} ({pair[1]:.2f})" if pair else "–"
+
+
+def over(pair, limit):
+    return " ✗" if pair and pair[0] > limit else ""
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] + ["---:"] * (len(head) - 1)) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def start_table(result):
+    starts = result["start"]
+    names = list(dict.fromkeys(name for start in starts for name in start["tools"]))
+    head = ["start of /bin/true"] + [f"{start['user']}, {start['mounts']} mounts" for start in starts]
+    rows = [[name] + [both(start["tools"].get(name)) +
+                      (over(start["tools"].get(name), LIMITS["bare"]) if name == "bawn run" else "")
+                      for start in starts] for name in names]
+    rows.append(["bawn run against bubblewrap"] + [both(start["bwrap"]) +
+                                                   over(start["bwrap"], LIMITS["bwrap"])
+                                                   for start in starts])
+    return table(head, rows) + "\nBare is " + ", ".join(
+        f"{start['bare'] * 1e3:.2f} ms" for start in starts) + ".\n"
+
+
+def single_rows(result):
+    single = result["single"]
+    rows = [["system calls of `bawn run -- true`, with the command's", str(single["all_calls"]), ""],
+            ["system calls of bawn's own", str(single["own_calls"]), f"< {LIMITS['calls']}"]]
+    for row in result["denied"]:
+        rows.append([f"start with 5,000 denied paths against 5: {row['name']}",
+                     both(row["ratio"]) + over(row["ratio"], LIMITS["denied"]),
+                     f"≤ {LIMITS['denied']}"])
+    for name, key, limit in (("`bawn exec` in a session against bare", "exec", "exec"),
+                             ("the same by library, connection kept", "kept", "kept")):
+        if single.get(key):
+            rows.append([name, both(single[key]) + over(single[key], LIMITS[limit]),
+                         f"≤ {LIMITS[limit]}"])
+    for name, key, unit in (("1,000 runs in a row", "in_a_row", "s"),
+                            ("200 runs at once", "at_once", "s"),
+                            ("memory of launcher and pid 1, resident", "rss", "KiB"),
+                            ("the same, shared pages shared out", "pss", "KiB")):
+        if single.get(key):
+            rows.append([name, f"{single[key]:.2f} {unit}" if unit == "s" else
+                         f"{single[key]} {unit}", ""])
+    return rows
+
+
+def report(result):
+    parts = [f"Linux {os.uname().release}, {os.cpu_count()} processors, {result['runs']} rounds "
+             "for starts, minima, medians in brackets. ✗: over its limit.\n", start_table(result),
+             table(["", "", "limit"], single_rows(result))]
+    if result["work"]:
+        parts.append(table(
+            ["work inside against outside", "outside", "bawn", "outside again"],
+            [[row["name"], f"{row['native'] * 1e3:.0f} ms", both(row["bawn"]) +
+              over(row["bawn"], row["limit"]), both(row["noise"])] for row in result["work"]]))
+    if result["calls"]:
+        parts.append(table(
+            ["one call", "outside", "inside"],
+            [[row["name"], f"{row['native']:.1f} µs", f"{row['bawn']:.1f} µs"]
+             for row in result["calls"]]))
+    return "\n".join(parts)
+
+
+STYLE = """
+  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+  .title { font-weight: 600; font-size: 15px } .small { font-size: 11px; fill: #59636e }
+  .paper { fill: #ffffff } .line { stroke: #d1d9e0 } .limit { stroke: #cf222e; stroke-dasharray: 4 3 }
+  .own { fill: #0969da } .other { fill: #9aa4ae } .own.faint { fill: #80b4ee } .other.faint { fill: #cdd3d9 }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #f0f6fc } .small { fill: #9198a1 } .paper { fill: #0d1117 } .line { stroke: #3d444d }
+    .limit { stroke: #ff7b72 } .own { fill: #4493f8 } .other { fill: #7d8590 }
+    .own.faint { fill: #1f4f8f } .other.faint { fill: #444c56 }
+  }"""
+
+
+class Plot:
+    LEFT, WIDTH, RIGHT, BAR = 170, 460, 70, 13
+
+    def __init__(self):
+        self.y, self.out = 0, []
+
+    def text(self, x, y, words, kind="", anchor="start"):
+        self.out.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">'
+                        f"{words}</text>")
+
+    def line(self, x, top, bottom, kind):
+        self.out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{bottom}" class="{kind}"/>')
+
+    def panel(self, title, legend, groups, scale, ticks, limit):
+        """groups: (name, is_own, [values]); the second value of a group is drawn faint."""
+        self.y += 26
+        self.text(16, self.y, title, "title")
+        self.text(16, self.y + 18, legend, "small")
+        self.y += 30
+        height = sum(len(values) * (self.BAR + 2) + 9 for _, _, values in groups)
+        for tick in ticks:
+            self.line(self.LEFT + scale(tick), self.y, self.y + height, "line")
+            self.text(self.LEFT + scale(tick), self.y + height + 15, f"{tick:g}", "small", "middle")
+        end = self.y + height
+        for name, is_own, values in groups:
+            self.text(self.LEFT - 8, self.y + len(values) * (self.BAR + 2) / 2 + 5, name, "", "end")
+            for i, value in enumerate(values):
+                kind = ("own" if is_own else "other") + (" faint" if i else "")
+                self.out.append(f'<rect x="{self.LEFT}" y="{self.y}" height="{self.BAR}" rx="2" '
+                                f'width="{max(1, scale(value)):.1f}" class="{kind}"/>')
+                self.text(self.LEFT + max(1, scale(value)) + 5, self.y + self.BAR - 2,
+                          f"{value:.2f}" if value < 10 else f"{value:.0f}", "small")
+                self.y += self.BAR + 2
+            self.y += 9
+        self.line(self.LEFT + scale(limit), end - height - 4, end, "limit")
+        self.y = end + 26
+
+    def svg(self):
+        width = self.LEFT + self.WIDTH + self.RIGHT
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {self.y}" '
+                f'width="{width}" height="{self.y}" role="img">\n'
+                f"<title>What bawn costs beside other tools</title>\n<style>{STYLE}\n</style>\n"
+                f'<rect class="paper" width="100%" height="100%" rx="6"/>\n' +
+                "\n".join(self.out) + "\n</svg>\n")
+
+
+def draw(result):
+    plot = Plot()
+    first = [start for start in result["start"] if start["user"] == result["start"][0]["user"]]
+    names = sorted(first[0]["tools"], key=lambda name: first[0]["tools"][name][0])
+    groups = [(name, name.startswith("bawn"),
+               [start["tools"][name][0] for start in first if name in start["tools"]])
+              for name in names]
+    top = max(value for _, _, values in groups for value in values)
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= top * 1.1]
+    wide = plot.WIDTH / math.log(top * 2)
+    legend = "times a bare vfork and exec, log scale; " + (
+        f"{first[0]['mounts']} mounts on the host, below it {first[1]['mounts']}"
+        if len(first) > 1 else f"{first[0]['mounts']} mounts on the host")
+    plot.panel("Start of /bin/true", legend, groups, lambda value: wide * math.log(value * 2), ticks,
+               LIMITS["bare"])
+    if result["work"]:
+        plot.panel("Work inside", "times the same work outside; below it: outside measured twice",
+                   [(row["name"], True, [row["bawn"][0], row["noise"][0]]) for row in result["work"]],
+                   lambda value: plot.WIDTH * value / 1.6, [0, 0.5, 1, 1.5], LIMITS["work"])
+    return plot.svg()
+
+
+def write_docs(result):
+    page = TOP / "docs" / "BENCHMARKS.md"
+    begin, end = "<!-- made by scripts/bench.py: begin -->\n", "<!-- end -->"
+    before, _, rest = page.read_text().partition(begin)
+    page.write_text(before + begin + report(result) + end + rest.partition(end)[2])
+    (TOP / "docs" / "bench.svg").write_text(draw(result))
+
+
+# What is run.
+
+
+def copy_programs(build, to):
+    """Where every user can run them, and no build changes them meanwhile."""
+    to.mkdir()
+    for name in ("bawn", "bawn-policy", "tests/bench_spawn", "tests/bench_calls", "tests/bench_exec"):
+        if (build / name).exists():
+            shutil.copy(build / name, to)
+    for path in (to.parent, to, *to.iterdir()):
+        path.chmod(0o755)
+    return to
+
+
+def users():
+    if os.getuid() != 0:
+        return [pwd.getpwuid(os.getuid()).pw_name]
+    for name in (os.environ.get("BENCH_USER"), os.environ.get("SUDO_USER"), "bawn-test"):
+        with contextlib.suppress(KeyError):
+            if name and pwd.getpwnam(name).pw_uid != 0:
+                return [name, "root"]
+    return ["root"]
+
+
+def measure_quick(place):
+    """What holds on a busy machine too."""
+    rows = []
+    result = {"start": rows, "single": {}, "denied": [], "work": [], "calls": [], "runs": 40}
+    measure_start(place, 40, 0, rows)
+    result["single"]["all_calls"], result["single"]["own_calls"] = count_calls(place)
+    result["warm"] = is_warm(place)
+    return result
+
+
+def measure_all(places, runs, work_runs):
+    result = {"start": [], "single": {}, "denied": [], "work": [], "calls": [], "runs": runs}
+    for place in places:
+        for mounts in (25, MANY_MOUNTS) if os.getuid() == 0 else (0,):
+            measure_start(place, runs, mounts, result["start"])
+    place = places[0]
+    single = result["single"]
+    single["all_calls"], single["own_calls"] = count_calls(place)
+    result["warm"] = is_warm(place)
+    measure_denied(place, max(10, runs // 4), result["denied"])
+    measure_exec(place, runs, single)
+    measure_crowd(place, single)
+    measure_memory(place, single)
+    measure_work(place, work_runs, result["work"])
+    measure_calls(place, result["calls"])
+    return result
+
+
+def broken(result):
+    """What no noise explains."""
+    if result["single"]["own_calls"] >= LIMITS["calls"]:
+        yield f"{result['single']['own_calls']} system calls to start, {LIMITS['calls']} or more"
+    if not result["warm"]:
+        yield "a second start reads the policy again"
+    for start in result["start"]:
+        if start["bwrap"] and min(start["bwrap"]) > LIMITS["loose"]:
+            yield f"a start takes {start['bwrap'][0]:.2f} of bubblewrap's time ({start['user']})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=TOP / "build")
+    parser.add_argument("--runs", type=int, default=int(os.environ.get("BENCH_RUNS", "100")))
+    parser.add_argument("--work-runs", type=int, default=20)
+    parser.add_argument("--quick", action="store_true", help="starts of one user alone")
+    parser.add_argument("--check", action="store_true", help="end with 1 when a limit is not held")
+    parser.add_argument("--write", action="store_true", help="make the tables in docs anew")
+    options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="bawn-bench-"))
+        programs = copy_programs(options.build, pathlib.Path(scratch) / "bin")
+        places = []
+        for user in users()[:1] if options.quick else users():
+            places.append(Place(user, programs))
+            stack.callback(places[-1].remove)
+        result = (measure_quick(places[0]) if options.quick else
+                  measure_all(places, options.runs, options.work_runs))
+    print(report(result))
+    if options.write:
+        write_docs(result)
+    problems = list(broken(result)) if options.check or not options.quick else []
+    for problem in problems:
+        print(f"bench: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as failure:
+        sys.exit(f"bench: {failure}")

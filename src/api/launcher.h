@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the launcher is. */
+#ifndef API_LAUNCHER_H
+#define API_LAUNCHER_H
+
+#include "base/limits.h"
+
+#include <bawn/error.h>
+
+int launcher_find(char out[LIMIT_PATH_BYTES], struct bawn_error *err);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs of running sessions: their help. The launcher answers them itself. */
+#include "base/error.h"
+#include "cli/verb.h"
+
+#include <errno.h>
+
+/* Only who starts this program by its own name comes here. */
+static int run_elsewhere(const struct options *options, struct output *output,
+                         struct bawn_error *err)
+{
+    (void)options;
+    (void)output;
+    (void)error_set(err, ENOSYS, "usage.wrong_program", "this program knows no sessions");
+    error_hint(err, "start 'bawn', which answers this itself");
+    return -ENOSYS;
+}
+
+#define SESSION_WORDS                                                                              \
+    "SID is the session's name as 'bawn ps' shows it; its first letters are enough, and where "    \
+    "only one session runs it may be left out."
+
+static const struct option_group *const groups[] = {&verb_options, NULL};
+
+const struct verb verb_ps = {
+    .name = "ps",
+    .arguments = "",
+    .summary = "list the sessions that run",
+    .details =
+        "Lists your sessions: those started with --detach, and others that have run for a moment. "
+        "ENFORCED says whether the kernel holds the whole policy ('full') or what --best-effort "
+        "left of it ('partial'). What was left behind by a session that was killed is removed.",
+    .groups = groups,
+    .run = run_elsewhere,
+};
+
+const struct verb verb_status = {
+    .name = "status",
+    .arguments = "[SID]",
+    .summary = "tell all about a session",
+    .details =
+        "Prints what runs in a session, where, what holds it, and what it uses.\n" SESSION_WORDS,
+    .max_args = 1,
+    .groups = groups,
+    .run = run_elsewhere,
+};
+
+const struct verb verb_metrics = {
+    .name = "metrics",
+    .arguments = "[SID]",
+    .summary = "tell what a session uses",
+    .details = "Prints time, memory and processes of a session, and how often a limit was hit. "
+               "Where no control group counts, they are sampled now.\n" SESSION_WORDS,
+    .max_args = 1,
+    .groups = groups,
+    .run = run_elsewhere,
+};
+
+const struct verb verb_stop = {
+    .name = "stop",
+    .arguments = "[SID]",
+    .summary = "end a session and all that is in it",
+    .details = "Sends SIGTERM to its commands, and ends the whole sandbox when that does not end "
+               "it in time. Returns when nothing is left.\n" SESSION_WORDS,
+    .max_args = 1,
+    .groups = (const struct option_group *const[]){&stop_options, &verb_options, NULL},
+    .run = run_elsewhere,
+};
+
+const struct verb verb_attach = {
+    .name = "attach",
+    .arguments = "[SID]",
+    .summary = "watch or use a detached session",
+    .details =
+        "Shows the last 64 KiB of what a detached command said, and then what it says. If it was "
+        "started on a terminal and you are on one, the keys go to it: Ctrl-\\ detaches again. "
+        "When the command ends, its exit status is that of attach.\n" SESSION_WORDS,
+    .max_args = 1,
+    .groups = groups,
+    .run = run_elsewhere,
+};
+
+const struct verb verb_exec = {
+    .name = "exec",
+    .arguments = "[SID] -- COMMAND [ARGUMENT]...",
+    .summary = "run one more command in a session",
+    .details =
+        "Runs COMMAND inside the boundaries of a session that runs, with the same policy, in the "
+        "same directory. Your environment is filtered as it is for 'bawn run'. Signals are passed "
+        "on, the exit status is the command's, and the command ends with this "
+        "program.\n" SESSION_WORDS,
+    .max_args = ARGS_ANY,
+    .fill = FILL_FILES,
+    .ends_at_word = true,
+    .groups = groups,
+    .run = run_elsewhere,
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn attach: the terminal of a detached session, or what it says. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/loop.h"
+#include "front/own.h"
+#include "front/signals.h"
+#include "session/terminal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+
+enum { LEAVE_KEY = 0x1c }; /* Ctrl-\ */
+
+struct attach {
+    struct link link;
+    struct loop loop;
+    struct loop_source source, stream_source;
+    struct signals signals;
+    struct terminal terminal;
+    int stream;
+    bool has_status, is_stream_ended;
+    struct control_message message;
+};
+
+static int on_answer(void *context, uint32_t events)
+{
+    struct attach *attach = context;
+    int fds[CONTROL_FDS];
+
+    (void)events;
+    attach->has_status =
+        control_receive(attach->link.sock, &attach->message, NULL, 0, NULL, fds) == 0 &&
+        attach->message.kind == CONTROL_EXITED;
+    loop_end(&attach->loop);
+    return 0;
+}
+
+static int on_signal(void *context, int signal)
+{
+    struct attach *attach = context;
+    struct control_message message = {.kind = CONTROL_RESIZE};
+
+    if (signal != SIGWINCH) {
+        loop_end(&attach->loop);
+        return 0;
+    }
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &message.size) < 0)
+        return 0;
+    return link_send(&attach->link, &message, NULL);
+}
+
+static bool write_all(const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(STDOUT_FILENO, bytes, length);
+
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+static int on_stream(void *context, uint32_t events)
+{
+    struct attach *attach = context;
+    char bytes[16384];
+    ssize_t count = read(attach->stream, bytes, sizeof(bytes));
+
+    (void)events;
+    if (count > 0)
+        return write_all(bytes, (size_t)count) ? 0 : -errno;
+    if (count == 0 || errno != EINTR) {
+        attach->is_stream_ended = true;
+        loop_remove(&attach->loop, &attach->stream_source);
+    }
+    return 0;
+}
+
+static int watch(struct attach *attach, struct loop_source *source, int fd, loop_ready ready,
+                 struct bawn_error *err)
+{
+    *source = (struct loop_source){.fd = fd, .events = POLLIN, .ready = ready, .context = attach};
+    return loop_add(&attach->loop, source, err);
+}
+
+/* With a terminal on both sides. */
+static int relay_terminal(struct attach *attach, const struct front *front, struct bawn_error *err)
+{
+    int result;
+
+    if (!front->quiet)
+        (void)fprintf(stderr, "bawn: attached to %s; Ctrl-\\ detaches\n", attach->link.sid);
+    result =
+        signals_watch(&attach->signals, &attach->loop, &attach->terminal, on_signal, attach, err);
+    if (result == 0)
+        result = terminal_start(&attach->terminal, &attach->loop, STDIN_FILENO, STDOUT_FILENO,
+                                attach->stream, err);
+    attach->terminal.leave_key = LEAVE_KEY;
+    if (result == 0)
+        result = loop_run(&attach->loop, -1, err);
+    terminal_stop(&attach->terminal);
+    signals_done(&attach->signals);
+    return result;
+}
+
+/* Only what it says; whoever ends us detaches. */
+static int relay_output(struct attach *attach, struct bawn_error *err)
+{
+    int result = watch(attach, &attach->stream_source, attach->stream, on_stream, err);
+
+    if (result == 0)
+        result = loop_run(&attach->loop, -1, err);
+    while (result == 0 && attach->has_status && !attach->is_stream_ended)
+        result = on_stream(attach, 0);
+    return result < 0 ? error_errno(err, -result, "write standard output") : 0;
+}
+
+static int relay(struct attach *attach, const struct front *front, bool has_terminal,
+                 struct bawn_error *err)
+{
+    int result = loop_init(&attach->loop, err);
+
+    if (result == 0)
+        result = watch(attach, &attach->source, attach->link.sock, on_answer, err);
+    if (result < 0)
+        return result;
+    result = has_terminal ? relay_terminal(attach, front, err) : relay_output(attach, err);
+    if (result < 0)
+        return result;
+    if (attach->has_status)
+        return front_status_of(attach->message.value);
+    if (!front->quiet && has_terminal)
+        (void)fprintf(stderr, "bawn: detached from %s\n", attach->link.sid);
+    return 0;
+}
+
+int front_attach(struct front *front, struct bawn_error *err)
+{
+    struct attach attach = {
+        .link = {.registry.fd = -EBADF, .sock = -EBADF}, .signals.fd = -EBADF, .stream = -EBADF};
+    struct control_message message = {.kind = CONTROL_ATTACH};
+    bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    int result = link_open(&attach.link, front, front_sid(front), err);
+
+    if (is_terminal)
+        (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &message.size);
+    if (result == 0)
+        result = link_send(&attach.link, &message, err);
+    if (result == 0)
+        result = link_await(&attach.link, CONTROL_ATTACHED, &message, NULL, 0, &attach.stream, err);
+    if (result == 0)
+        result = relay(&attach, front, is_terminal && message.flags & CONTROL_TTY, err);
+    if (attach.stream >= 0)
+        (void)close(attach.stream);
+    link_close(&attach.link);
+    return result;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A connection to a running session, as the verbs use it. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "front/own.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const char *front_sid(const struct front *front)
+{
+    return front->options.words.count > 0 ? front->options.words.items[0] : NULL;
+}
+
+int front_status_of(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+int link_open(struct link *link, const struct front *front, const char *word,
+              struct bawn_error *err)
+{
+    link->sock = registry_connect_user(front->environ, word, &link->registry, link->sid, err);
+    return link->sock < 0 ? link->sock : 0;
+}
+
+void link_close(struct link *link)
+{
+    registry_close(&link->registry);
+    if (link->sock >= 0)
+        (void)close(link->sock);
+}
+
+static int refuse_gone(const struct link *link, struct bawn_error *err)
+{
+    (void)error_set(err, EPIPE, "session.gone", "%s: the session has ended", link->sid);
+    error_hint(err, "'bawn ps' lists those that run");
+    return -EPIPE;
+}
+
+int link_send(const struct link *link, struct control_message *message, struct bawn_error *err)
+{
+    int result;
+
+    message->version = CONTROL_VERSION;
+    result = control_send(link->sock, message, NULL, 0, NULL, 0);
+    if (result == -EPIPE || result == -ECONNRESET)
+        return refuse_gone(link, err);
+    return result < 0 ? error_errno(err, -result, "speak to session %s", link->sid) : 0;
+}
+
+int link_await(const struct link *link, enum control_kind wanted, struct control_message *message,
+               void *bytes, size_t size, int *ret_fd, struct bawn_error *err)
+{
+    char room[sizeof(struct bawn_error) + sizeof(struct control_metrics)];
+    int fds[CONTROL_FDS];
+    size_t length = 0;
+    int result = control_receive(link->sock, message, room, sizeof(room), &length, fds);
+
+    if (result == -EPIPE)
+        return refuse_gone(link, err);
+    if (result < 0)
+        return error_errno(err, -result, "hear from session %s", link->sid);
+    for (int i = 0; i < CONTROL_FDS; i++) {
+        if (i == 0 && ret_fd)
+            *ret_fd = fds[0];
+        else if (fds[i] >= 0)
+            (void)close(fds[i]);
+    }
+    if (message->kind == CONTROL_FAILED && length == sizeof(*err) && message->value > 0) {
+        memcpy(err, room, sizeof(*err));
+        return -message->value;
+    }
+    if (message->kind != wanted || length != size)
+        return error_set(err, EPROTO, "session.protocol",
+                         "session %s is of another version of bawn", link->sid);
+    if (size)
+        memcpy(bytes, room, size);
+    return 0;
+}
+
+int link_record(const struct link *link, struct record *ret_record, char **ret_text,
+                struct bawn_error *err)
+{
+    autofree char *text = NULL;
+    int result = registry_read(&link->registry, link->sid, &text, err);
+
+    if (result == -ENOENT)
+        return refuse_gone(link, err);
+    if (result < 0)
+        return result;
+    if (!record_read(text, ret_record))
+        return error_set(err, EPROTO, "session.record", "%s: its record cannot be read", link->sid);
+    *ret_text = take_ptr(&text);
+    return 0;
+}
+
+void put_duration(struct strbuf *out, uint64_t seconds)
+{
+    if (seconds < 60)
+        strbuf_addf(out, "%llu s", (unsigned long long)seconds);
+    else if (seconds < 3600)
+        strbuf_addf(out, "%llu min", (unsigned long long)seconds / 60);
+    else if (seconds < 86400)
+        strbuf_addf(out, "%llu h %llu min", (unsigned long long)seconds / 3600,
+                    (unsigned long long)seconds / 60 % 60);
+    else
+        strbuf_addf(out, "%llu d %llu h", (unsigned long long)seconds / 86400,
+                    (unsigned long long)seconds / 3600 % 24);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may connect, and what is done with each kind of message. */
+#include "session/control.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+#include "session/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+void control_answer(struct client *client, const struct control_message *message, const void *bytes,
+                    size_t size, int fd)
+{
+    struct control_message whole = *message;
+
+    whole.version = CONTROL_VERSION;
+    /* One that takes no answer for so long that the socket is full is not waited for. */
+    if (client->fd >= 0 && control_send(client->fd, &whole, bytes, size, &fd, fd >= 0 ? 1 : 0) < 0)
+        (void)shutdown(client->fd, SHUT_RDWR);
+}
+
+void control_refuse(struct client *client, uint32_t job, const struct bawn_error *error)
+{
+    struct control_message message = {.kind = CONTROL_FAILED, .job = job, .value = error->errnum};
+
+    control_answer(client, &message, error, sizeof(*error), -EBADF);
+}
+
+void control_drop(struct client *client)
+{
+    struct session *session = client->control->session;
+
+    if (client->fd < 0)
+        return;
+    loop_remove(&session->loop, &client->source);
+    (void)close(take_fd(&client->fd));
+    if (client->viewer)
+        output_detach(client->viewer);
+    client->viewer = NULL;
+    client->awaits_end = false;
+    control_hang_up(client);
+    if (!client->is_owner)
+        return;
+    session->has_ended = true;
+    session->wait_status = SIGKILL;
+    loop_end(&session->loop);
+}
+
+static int handle_exec(struct client *client, const struct control_message *message, size_t size,
+                       const int fds[CONTROL_FDS])
+{
+    return control_exec(client, message, size, fds);
+}
+
+static int handle_signal(struct client *client, const struct control_message *message, size_t size,
+                         const int fds[CONTROL_FDS])
+{
+    (void)size;
+    (void)fds;
+    return control_signal(client, message);
+}
+
+static int kill_all(void *context)
+{
+    struct control *control = context;
+
+    (void)sys_pidfd_send_signal(control->session->launch.pidfd, SIGKILL);
+    return 0;
+}
+
+static int handle_stop(struct client *client, const struct control_message *message, size_t size,
+                       const int fds[CONTROL_FDS])
+{
+    struct control *control = client->control;
+    struct session *session = control->session;
+
+    (void)size;
+    (void)fds;
+    if (message->value < 0 || message->value > CONTROL_GRACE_MAX_MS)
+        return -EPROTO;
+    client->awaits_end = true;
+    control_signal_all(control, SIGTERM);
+    (void)launch_signal(&session->launch, 0, SIGTERM, NULL);
+    loop_set_timer(&session->loop, &control->stop, message->value, 0, kill_all, control);
+    return 0;
+}
+
+static int handle_metrics(struct client *client, const struct control_message *message, size_t size,
+                          const int fds[CONTROL_FDS])
+{
+    struct control_message answer = {.kind = CONTROL_METRICS, .job = message->job};
+    struct control_metrics metrics = {0};
+
+    (void)size;
+    (void)fds;
+    session_measure(client->control->session, &metrics);
+    metrics.jobs = control_job_count(client->control);
+    metrics.viewers = output_viewers(client->control->session->output);
+    control_answer(client, &answer, &metrics, sizeof(metrics), -EBADF);
+    return 0;
+}
+
+static int handle_attach(struct client *client, const struct control_message *message, size_t size,
+                         const int fds[CONTROL_FDS])
+{
+    struct session *session = client->control->session;
+    struct control_message answer = {.kind = CONTROL_ATTACHED, .job = message->job};
+    struct bawn_error error = {0};
+    autoclose int stream = -EBADF;
+
+    (void)size;
+    (void)fds;
+    if (client->viewer)
+        return -EPROTO;
+    if (!session->output) {
+        (void)error_set(&error, ENOTTY, "session.attached", "the session is not detached");
+        error_hint(&error, "its terminal is where it was started; 'bawn exec' runs more in it");
+        control_refuse(client, message->job, &error);
+        return 0;
+    }
+    stream = output_attach(session->output, &message->size, &client->viewer, &error);
+    if (stream < 0) {
+        control_refuse(client, message->job, &error);
+        return 0;
+    }
+    client->awaits_end = true;
+    answer.flags = session->master_fd >= 0 ? CONTROL_TTY : 0;
+    control_answer(client, &answer, NULL, 0, stream);
+    return 0;
+}
+
+static int handle_resize(struct client *client, const struct control_message *message, size_t size,
+                         const int fds[CONTROL_FDS])
+{
+    (void)size;
+    (void)fds;
+    if (!client->viewer)
+        return -EPROTO;
+    output_resize(client->control->session->output, &message->size);
+    return 0;
+}
+
+typedef int (*handler)(struct client *client, const struct control_message *message, size_t size,
+                       const int fds[CONTROL_FDS]);
+static const handler handlers[CONTROL_COUNT] = {
+    [CONTROL_EXEC] = handle_exec,     [CONTROL_SIGNAL] = handle_signal,
+    [CONTROL_STOP] = handle_stop,     [CONTROL_METRICS] = handle_metrics,
+    [CONTROL_ATTACH] = handle_attach, [CONTROL_RESIZE] = handle_resize,
+};
+
+static int on_client(void *context, uint32_t events)
+{
+    struct client *client = context;
+    struct control *control = client->control;
+    struct control_message message;
+    int fds[CONTROL_FDS];
+    size_t size = 0;
+    int result =
+        control_receive(client->fd, &message, control->bytes, sizeof(control->bytes), &size, fds);
+
+    (void)events;
+    if (result == -EAGAIN)
+        return 0;
+    if (result == 0) {
+        result =
+            handlers[message.kind] ? handlers[message.kind](client, &message, size, fds) : -EPROTO;
+        for (int i = 0; i < CONTROL_FDS; i++) {
+            if (fds[i] >= 0)
+                (void)close(fds[i]);
+        }
+    }
+    if (result < 0)
+        control_drop(client);
+    return 0;
+}
+
+/* The pid namespace of a process, as a file; zeros when it cannot be told. */
+static struct stat namespace_of(const char *process)
+{
+    struct stat status;
+    char path[48];
+
+    (void)snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
+    return stat(path, &status) == 0 ? status : (struct stat){0};
+}
+
+/*
+ * SECURITY: the user that started the session, or root; and from outside: what
+ * runs in a sandbox of an ordinary user has the same uid. The socket is not to
+ * be found inside, but one could be handed in.
+ */
+static bool may_connect(int fd)
+{
+    struct ucred peer = {0};
+    socklen_t length = sizeof(peer);
+    autoclose int pidfd = -EBADF;
+    struct pollfd gone = {.events = POLLIN};
+    struct stat theirs, ours;
+    char pid[16];
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.pid <= 0 ||
+        (peer.uid != getuid() && peer.uid != 0))
+        return false;
+    length = sizeof(pidfd);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0)
+        pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+    (void)snprintf(pid, sizeof(pid), "%d", (int)peer.pid);
+    theirs = namespace_of(pid);
+    ours = namespace_of("self");
+    gone.fd = pidfd;
+    /* Still there: the number was no other process's meanwhile. */
+    return pidfd >= 0 && ours.st_ino != 0 && theirs.st_ino == ours.st_ino &&
+           theirs.st_dev == ours.st_dev && poll(&gone, 1, 0) == 0;
+}
+
+static struct client *free_client(struct control *control)
+{
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        if (control->clients[i].fd < 0)
+            return &control->clients[i];
+    }
+    return NULL;
+}
+
+static int add_client(struct control *control, int fd, bool is_owner, struct bawn_error *err)
+{
+    struct client *client = free_client(control);
+
+    if (!client)
+        return error_set(err, EUSERS, "session.busy", "more than %d clients", CONTROL_CLIENTS_MAX);
+    *client = (struct client){
+        .control = control,
+        .fd = fd,
+        .is_owner = is_owner,
+        .awaits_end = is_owner,
+        .source = {.fd = fd, .events = POLLIN, .ready = on_client, .context = client}};
+    return loop_add(&control->session->loop, &client->source, err);
+}
+
+static int on_connection(void *context, uint32_t events)
+{
+    struct control *control = context;
+    int fd = accept4(control->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    (void)events;
+    if (fd >= 0 && (!may_connect(fd) || add_client(control, fd, false, NULL) < 0))
+        (void)close(fd);
+    return 0;
+}
+
+int control_add_owner(struct control *control, int fd, struct bawn_error *err)
+{
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+        return error_errno(err, errno, "take the owner's connection");
+    return add_client(control, fd, true, err);
+}
+
+int control_new(struct session *session, struct bawn_error *err)
+{
+    struct control *control = calloc(1, sizeof(*control));
+
+    if (!control)
+        return error_memory(err);
+    control->session = session;
+    control->registry.fd = -EBADF;
+    control->listen_fd = -EBADF;
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
+        control->clients[i].fd = -EBADF;
+    session->control = control;
+    return 0;
+}
+
+int control_listen(struct control *control, int fd, struct bawn_error *err)
+{
+    control->listen_fd = fd;
+    control->listen_source = (struct loop_source){
+        .fd = fd, .events = POLLIN, .ready = on_connection, .context = control};
+    return loop_add(&control->session->loop, &control->listen_source, err);
+}
+
+void control_free(struct control *control, int wait_status)
+{
+    struct control_message ended = {.kind = CONTROL_EXITED, .value = wait_status};
+
+    if (!control)
+        return;
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        struct job *job = &control->jobs[i];
+        struct control_message killed = {
+            .kind = CONTROL_EXITED, .job = job->name, .value = SIGKILL};
+
+        if (job->number && job->client)
+            control_answer(job->client, &killed, NULL, 0, -EBADF);
+    }
+    for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        struct client *client = &control->clients[i];
+
+        if (client->fd < 0)
+            continue;
+        if (client->awaits_end)
+            control_answer(client, &ended, NULL, 0, -EBADF);
+        (void)close(client->fd);
+    }
+    if (control->listen_fd >= 0)
+        (void)close(control->listen_fd);
+    registry_close(&control->registry);
+    free(control);
+}

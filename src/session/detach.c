@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session without its starter: a launcher of its own, that reports once. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "session/control.h"
+#include "session/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void session_report(struct session *session, int status, const struct bawn_error *error)
+{
+    struct session_report report = {
+        .status = status, .is_stale = session->request->is_stale, .pid = getpid()};
+
+    if (session->request->report_fd < 0)
+        return;
+    if (session->control)
+        memcpy(report.sid, session->control->sid, sizeof(report.sid));
+    if (error)
+        report.error = *error;
+    (void)write(session->request->report_fd, &report, sizeof(report));
+    (void)close(take_fd(&session->request->report_fd));
+}
+
+/* The command's streams: nothing to read; what it says goes to fd. */
+static int replace_streams(int fd)
+{
+    autoclose int none = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (none < 0 || dup2(none, STDIN_FILENO) < 0 || dup2(fd < 0 ? none : fd, STDOUT_FILENO) < 0 ||
+        dup2(fd < 0 ? none : fd, STDERR_FILENO) < 0)
+        return -errno;
+    return 0;
+}
+
+int session_detach_streams(struct session *session, struct launch_command *command,
+                           struct bawn_error *err)
+{
+    int ends[2];
+    int result;
+
+    session->has_terminal = isatty(STDIN_FILENO) &&
+                            terminal_read_state(STDIN_FILENO, &command->state, &command->size) == 0;
+    if (session->has_terminal) {
+        command->flags |= EXEC_TTY;
+        result = replace_streams(-EBADF);
+        return result < 0 ? error_errno(err, -result, "give the streams up") : 0;
+    }
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "make a pipe");
+    result = replace_streams(ends[1]);
+    (void)close(ends[1]);
+    if (result < 0) {
+        (void)close(ends[0]);
+        return error_errno(err, -result, "give the streams up");
+    }
+    session->pipe_fd = ends[0];
+    return output_new(&session->loop, ends[0], false, &session->output, err);
+}
+
+/*
+ * Pid 1 takes one message after the other, and says nothing of a command that
+ * could be started. So another one is sent behind it that cannot: the answer to
+ * that means that the first one runs.
+ */
+int session_ask_started(struct session *session, struct bawn_error *err)
+{
+    char *argv[] = {(char[]){""}, NULL};
+    char *envp[] = {NULL};
+    struct launch_command echo = {.job = JOB_ECHO,
+                                  .cwd = "/",
+                                  .argv = argv,
+                                  .envp = envp,
+                                  .fds = {STDIN_FILENO, STDIN_FILENO, STDIN_FILENO}};
+
+    return launch_exec(&session->launch, &echo, err);
+}
+
+_Noreturn static void become_launcher(struct session_request *request)
+{
+    struct session session = {.request = request};
+    struct bawn_error err = {0};
+    int status;
+
+    (void)setsid();
+    (void)chdir("/");
+    status = session_run(request, &err);
+    /* It never came to a report: this is it. */
+    session_report(&session, status, &err);
+    _exit(status < 0 ? 125 : status);
+}
+
+int session_run_detached(struct session_request *request, struct session_report *ret_report,
+                         struct bawn_error *err)
+{
+    int ends[2];
+    ssize_t length;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "make a pipe");
+    pid = fork();
+    if (pid == 0) {
+        (void)close(ends[0]);
+        request->report_fd = ends[1];
+        become_launcher(request);
+    }
+    (void)close(ends[1]);
+    if (pid < 0) {
+        (void)close(ends[0]);
+        return error_errno(err, errno, "start the session's launcher");
+    }
+    do
+        length = read(ends[0], ret_report, sizeof(*ret_report));
+    while (length < 0 && errno == EINTR);
+    (void)close(ends[0]);
+    if (length != (ssize_t)sizeof(*ret_report))
+        return error_set(err, EPIPE, "session.gone", "the session's launcher ended without a word");
+    request->is_stale = ret_report->is_stale;
+    if (ret_report->status < 0) {
+        *err = ret_report->error;
+        return ret_report->status;
+    }
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that clients start in a running sandbox. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "session/control.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { HANG_UP_MS = 2000 };
+
+static struct job *find_job(struct control *control, uint32_t number)
+{
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        if (control->jobs[i].number == number)
+            return &control->jobs[i];
+    }
+    return NULL;
+}
+
+size_t control_job_count(const struct control *control)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++)
+        count += control->jobs[i].number != 0;
+    return count;
+}
+
+/* SECURITY: a directory would lead out of the sandbox: its ".." is not below the new root. And into
+ * a terminal of the host's a program could type. */
+static bool are_streams(const int fds[CONTROL_FDS])
+{
+    struct stat status;
+
+    for (int i = 0; i < CONTROL_FDS; i++) {
+        if (fds[i] < 0 || fstat(fds[i], &status) < 0 || S_ISDIR(status.st_mode) ||
+            (S_ISCHR(status.st_mode) && isatty(fds[i])))
+            return false;
+    }
+    return true;
+}
+
+static struct job *new_job(struct client *client, uint32_t name)
+{
+    struct control *control = client->control;
+    struct job *job = find_job(control, 0);
+
+    if (!job)
+        return NULL;
+    do
+        control->last_job++;
+    while (control->last_job == 0 || control->last_job == JOB_ECHO ||
+           find_job(control, control->last_job));
+    *job = (struct job){.number = control->last_job, .name = name, .client = client};
+    return job;
+}
+
+static int start(struct client *client, const struct control_message *message,
+                 const struct control_strings *strings, const int fds[CONTROL_FDS],
+                 struct bawn_error *err)
+{
+    const struct session *session = client->control->session;
+    const struct image *image = session->request->image;
+    struct launch_command command = {.flags = message->flags & CONTROL_TTY,
+                                     .cwd = image_string(image, image->cwd),
+                                     .argv = strings->argv,
+                                     .fds = {fds[0], fds[1], fds[2]},
+                                     .state = message->state,
+                                     .size = message->size};
+    char **variables = NULL;
+    struct job *job = new_job(client, message->job);
+    int result = launch_environ(image, strings->envp, &variables, err);
+
+    if (result == 0 && !job)
+        result = error_set(err, EAGAIN, "session.jobs", "more than %d commands at a time",
+                           CONTROL_JOBS_MAX);
+    if (result == 0) {
+        command.job = job->number;
+        command.envp = variables;
+        result = launch_exec(&session->launch, &command, err);
+    }
+    if (result < 0 && job)
+        job->number = 0;
+    launch_environ_free(variables);
+    return result;
+}
+
+int control_exec(struct client *client, const struct control_message *message, size_t size,
+                 const int fds[CONTROL_FDS])
+{
+    struct control_strings strings = {0};
+    struct bawn_error error = {0};
+    int result;
+
+    if (message->job == 0 || !are_streams(fds))
+        return -EPROTO;
+    result = control_strings_split(message, client->control->bytes, size, &strings);
+    if (result < 0)
+        return result;
+    if (start(client, message, &strings, fds, &error) < 0)
+        control_refuse(client, message->job, &error);
+    free(strings.argv);
+    return 0;
+}
+
+int control_signal(struct client *client, const struct control_message *message)
+{
+    struct control *control = client->control;
+
+    if (message->value <= 0 || message->value >= NSIG)
+        return -EPROTO;
+    /* Only its own; one that has just ended is no mistake. */
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        const struct job *job = &control->jobs[i];
+
+        if (job->number && job->client == client && job->name == message->job)
+            (void)launch_signal(&control->session->launch, job->number, message->value, NULL);
+    }
+    if (client->is_owner && message->job == 0)
+        (void)launch_signal(&control->session->launch, 0, message->value, NULL);
+    return 0;
+}
+
+void control_signal_all(struct control *control, int signal)
+{
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        if (control->jobs[i].number)
+            (void)launch_signal(&control->session->launch, control->jobs[i].number, signal, NULL);
+    }
+}
+
+static int kill_orphans(void *context)
+{
+    struct control *control = context;
+
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        if (control->jobs[i].number && !control->jobs[i].client)
+            (void)launch_signal(&control->session->launch, control->jobs[i].number, SIGKILL, NULL);
+    }
+    return 0;
+}
+
+void control_hang_up(struct client *client)
+{
+    struct control *control = client->control;
+    bool has_jobs = false;
+
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        struct job *job = &control->jobs[i];
+
+        if (!job->number || job->client != client)
+            continue;
+        job->client = NULL;
+        has_jobs = true;
+        (void)launch_signal(&control->session->launch, job->number, SIGHUP, NULL);
+    }
+    if (has_jobs)
+        loop_set_timer(&control->session->loop, &control->hang_up, HANG_UP_MS, 0, kill_orphans,
+                       control);
+}
+
+void control_job_message(struct control *control, const struct sync_message *message, int fd)
+{
+    struct job *job = control && message->job ? find_job(control, message->job) : NULL;
+    struct control_message answer = {.job = job ? job->name : 0, .value = message->value};
+    autoclose int master = fd;
+    struct bawn_error error = {0};
+
+    if (!job)
+        return;
+    if (message->point == SYNC_STARTED)
+        answer.kind = CONTROL_STARTED;
+    else if (message->point == SYNC_EXITED)
+        answer.kind = CONTROL_EXITED;
+    else
+        answer.kind = CONTROL_FAILED;
+    if (job->client && answer.kind == CONTROL_FAILED) {
+        (void)error_set(&error, message->value, CONTROL_NOT_RUN, "the command cannot be run");
+        control_refuse(job->client, job->name, &error);
+    } else if (job->client) {
+        control_answer(job->client, &answer, NULL, 0, master);
+    }
+    if (message->point != SYNC_STARTED)
+        job->number = 0;
+}

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+# bawn run: what a caller sees of it.
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir -p work
+    cd work || return 1
+}
+
+@test "run: the exit status is the command's" {
+    run "$BAWN" run -- sh -c 'exit 7'
+    [ "$status" -eq 7 ]
+    run "$BAWN" run -- true
+    [ "$status" -eq 0 ]
+}
+
+@test "run: 128 plus the signal that ended it" {
+    run "$BAWN" run -- sh -c 'kill -TERM $$'
+    [ "$status" -eq 143 ]
+}
+
+@test "run: 127 when there is no such program, 126 when it cannot be run" {
+    run "$BAWN" run -- no-such-program
+    [ "$status" -eq 127 ]
+    [[ $output == "bawn: run no-such-program: No such file or directory"* ]]
+    [[ $output == *"hint: "* ]]
+    echo text >file
+    run "$BAWN" run -- ./file
+    [ "$status" -eq 126 ]
+}
+
+@test "run: options of the command are the command's, with and without --" {
+    run "$BAWN" run echo --json -n
+    [ "$output" = "--json -n" ]
+    run "$BAWN" run -- echo -- x
+    [ "$output" = "-- x" ]
+}
+
+@test "run: standard input to its end, pipes stay pipes" {
+    run sh -c "seq 100000 | '$BAWN' run -- wc -l"
+    [ "$output" = 100000 ]
+    run sh -c "echo out | '$BAWN' run -- sh -c 'cat; echo err >&2' 2>/dev/null"
+    [ "$output" = out ]
+    run sh -c "'$BAWN' run -- sh -c '[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none' </dev/null 2>&1 | cat"
+    [ "$output" = none ]
+}
+
+@test "run: the reader of a pipe sees its end when the command closes it" {
+    run timeout 5 sh -c "'$BAWN' run -- sh -c 'echo one; exec >&-; sleep 20' | cat & cat_pid=\$!; sleep 2; kill -0 \$cat_pid 2>/dev/null && echo stuck; exit 0"
+    [[ $output == one* ]]
+}
+
+@test "run: a closed stream is no other file" {
+    run sh -c "'$BAWN' run -- sh -c 'ls -l /proc/self/fd | wc -l' <&-"
+    [ "$status" -eq 0 ]
+}
+
+@test "run: works in the workspace and in directories below it" {
+    mkdir -p a/b
+    run sh -c "cd a/b && '$BAWN' run -C ../.. -- pwd"
+    [ "$output" = "$PWD/a/b" ]
+    run "$BAWN" run -C a -- pwd
+    [ "$output" = "$PWD/a" ]
+}
+
+@test "run: what it writes is the caller's" {
+    "$BAWN" run -- sh -c 'echo x >made; mkdir dir; ln -s made link; chmod 750 dir'
+    [ "$(stat -c %u:%g made)" = "$(id -u):$(id -g)" ]
+    [ "$(stat -c %a dir)" = 750 ]
+    [ "$(cat link)" = x ]
+}
+
+@test "run: the umask of the caller holds" {
+    (umask 077 && "$BAWN" run -- sh -c 'umask; : >private')
+    [ "$(stat -c %a private)" = 600 ]
+}
+
+@test "run: the environment is what the policy passes on" {
+    run env SECRET_TOKEN=x LANG=C "$BAWN" run -- env
+    [[ $output == *"LANG=C"* ]]
+    [[ $output != *SECRET_TOKEN* ]]
+    [[ $output == *"TMPDIR=/tmp"* ]]
+    run env SECRET_TOKEN=x "$BAWN" run --set sandbox.process.env.pass=SECRET_TOKEN -- env
+    [[ $output == *"SECRET_TOKEN=x"* ]]
+}
+
+@test "run: a signal to bawn reaches the command" {
+    "$BAWN" run -- sh -c 'trap "echo got >got; exit 3" TERM; : >ready; while :; do sleep 0.1; done' &
+    local pid=$!
+    for _ in $(seq 100); do [ -e ready ] && break; sleep 0.1; done
+    kill -TERM "$pid"
+    local status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 3 ]
+    [ "$(cat got)" = got ]
+}
+
+@test "run: kill -9 of bawn ends everything inside" {
+    "$BAWN" run -- sh -c 'setsid sh -c "while :; do date +%N >beat; sleep 0.05; done" & while :; do sleep 1; done' &
+    local pid=$!
+    for _ in $(seq 100); do [ -e beat ] && break; sleep 0.1; done
+    kill -KILL "$pid"
+    wait "$pid" || true
+    sleep 1
+    local before
+    before=$(cat beat)
+    sleep 0.5
+    [ "$(cat beat)" = "$before" ]
+}
+
+@test "run: the time limit ends it with 124 and says so" {
+    run "$BAWN" run --timeout 1s -- sleep 30
+    [ "$status" -eq 124 ]
+    [[ $output == *"time limit"* ]]
+    [[ $output == *"hint: "* ]]
+}
+
+@test "run: a time limit also ends what ignores being asked to" {
+    run timeout 20 "$BAWN" run --timeout 1s -- sh -c 'trap "" TERM; while :; do sleep 1; done'
+    [ "$status" -eq 124 ]
+}
+
+@test "run: a directory as a stream is refused" {
+    run "$BAWN" run -- true </
+    [ "$status" -eq 125 ]
+    [[ $output == *"is a directory"* ]]
+}
+
+@test "run: errors as JSON" {
+    run "$BAWN" run --json --rw /no/such/dir/at/all --policy /no/such/file -- true
+    [ "$status" -eq 125 ]
+    python3 -c 'import json,sys; json.loads(sys.argv[1])["error"]["code"]' "$output"
+}
+
+@test "run: bad use is told by the same words as everywhere" {
+    run "$BAWN" run --no-such-option
+    [ "$status" -eq 125 ]
+    [[ $output == *"hint: "* ]]
+    run "$BAWN" run --help
+    [ "$status" -eq 0 ]
+    [[ $output == *"--detach"* ]]
+}
+
+@test "run: a policy that changed counts at once" {
+    "$BAWN" run -- true
+    mkdir -p extra && echo there >extra/file
+    run "$BAWN" run -- cat extra/file
+    [ "$output" = there ]
+    run "$BAWN" run --deny extra -- cat extra/file
+    [ "$status" -ne 0 ]
+    run "$BAWN" run -- cat extra/file
+    [ "$output" = there ]
+    mkdir .bawn
+    printf 'version: 1\nsandbox:\n  deny: [extra]\n' >.bawn/policy.yaml
+    run "$BAWN" run -- cat extra/file
+    [ "$status" -ne 0 ]
+    rm -r .bawn
+    run "$BAWN" run -- cat extra/file
+    [ "$output" = there ]
+}
+
+@test "run: a file that a pattern hides is hidden, made before or later" {
+    mkdir -p sub && echo secret >sub/.env
+    run "$BAWN" run --deny '.env' -- sh -c 'cat sub/.env; echo mine >.env; cat .env'
+    [ "$status" -ne 0 ]
+    [[ $output != *secret* ]]
+    [ ! -e .env ]
+    echo late >.env
+    run "$BAWN" run --deny '.env' -- cat .env
+    [[ $output != *late* ]]
+}
+
+@test "run: what the policy asks about is refused for now" {
+    echo x >asked
+    run "$BAWN" run --ask "$PWD/asked" -- cat asked
+    [ "$status" -ne 0 ]
+    run "$BAWN" plan --ask "$PWD/asked"
+    [[ $output == *"asking is not there yet: refused"* ]]
+}
+
+@test "run: protected names can be neither made nor written, and nothing is left" {
+    run "$BAWN" run -- sh -c 'mkdir -p .git/hooks; echo x >.bashrc; mkdir .vscode; mkdir d && mv d .idea; ln -s /etc .envrc'
+    [ "$status" -ne 0 ]
+    [ ! -e .bashrc ] && [ ! -e .vscode ] && [ ! -e .idea ] && [ ! -L .envrc ] && [ ! -e .git/hooks ]
+}
+
+@test "run: --stats says what was used" {
+    run "$BAWN" run --stats -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done'
+    [ "$status" -eq 0 ]
+    [[ $output == *"s of CPU"* ]]
+}
+
+@test "run: the library's own files are not shown inside" {
+    run "$BAWN" run -- sh -c 'ls -a / /run /tmp; cat /proc/1/environ; ls ~/.cache'
+    [[ $output != *plans* ]]
+    [[ $output != *shelf* ]]
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callers that wait, race, have terminals and containers; signals in between. */
+#include "lib/supervised.h"
+
+static void *open_reading(void *path)
+{
+    int fd;
+
+    (void)usleep(150 * 1000);
+    fd = open(path, O_RDONLY); /* not trapped */
+    return fd < 0 ? NULL : (void *)(intptr_t)fd;
+}
+
+/* The other end comes later; meanwhile others are served. */
+static void wait_for_fifo(void)
+{
+    struct timespec begin;
+    struct timespec end;
+    pthread_t thread;
+    void *other;
+    char byte = 0;
+    int fd;
+
+    MUST(mkfifo("fifo", 0600) == 0);
+    MUST(pthread_create(&thread, NULL, open_reading, (void *)(uintptr_t) "fifo") == 0);
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    fd = open("fifo", O_WRONLY);
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    MUST(pthread_join(thread, &other) == 0);
+    EXPECT(0, fd);
+    HOLDS(fcntl(fd, F_GETFL) == (O_WRONLY | O_LARGEFILE | 0100000));
+    HOLDS(write(fd, "x", 1) == 1 && read((int)(intptr_t)other, &byte, 1) == 1);
+    HOLDS((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >= 100);
+    close(fd);
+    close((int)(intptr_t)other);
+}
+
+/* Nobody ever comes: the caller is killed, and the others go on. */
+static void die_waiting(void)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0) {
+        (void)open("fifo", O_WRONLY);
+        _exit(1);
+    }
+    (void)usleep(100 * 1000);
+    EXPECT(0, open("meanwhile", O_WRONLY | O_CREAT, 0666));
+    MUST(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+    HOLDS(WIFSIGNALED(status));
+    EXPECT(0, open("after", O_WRONLY | O_CREAT, 0666));
+}
+
+static void open_waiting(void)
+{
+    wait_for_fifo();
+    die_waiting();
+}
+
+START_TEST(an_open_that_waits_holds_up_nobody)
+{
+    struct command command = {.after = open_waiting};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    check_expected();
+}
+END_TEST
+
+static void open_tty(void)
+{
+    int master = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+    char text[16] = "";
+    int number = -1;
+    int unlock = 0;
+    char path[32];
+    int slave;
+    int tty;
+
+    EXPECT(0, master);
+    EXPECT(ENXIO, open("/dev/tty", O_RDWR));
+    MUST(ioctl(master, TIOCSPTLCK, &unlock) == 0 && ioctl(master, TIOCGPTN, &number) == 0);
+    (void)snprintf(path, sizeof(path), "/dev/pts/%d", number);
+    slave = open(path, O_RDWR);
+    EXPECT(0, slave);
+    MUST(ioctl(slave, TIOCSCTTY, 0) == 0);
+    tty = open("/dev/tty", O_RDWR);
+    EXPECT(0, tty);
+    HOLDS(write(tty, "inside", 6) == 6);
+    HOLDS(read(master, text, sizeof(text) - 1) == 6 && strcmp(text, "inside") == 0);
+    if (dup2(slave, 2) != 2)
+        _exit(1);
+    tty = open("/dev/stderr", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    HOLDS(write(tty, "stderr", 6) == 6);
+    HOLDS(read(master, text, sizeof(text) - 1) == 6 && strcmp(text, "stderr") == 0);
+}
+
+static void open_tty_in_session(void)
+{
+    in_fork((void (*)(void))setsid);
+    open_tty();
+}
+
+/* In a session with a terminal of its own, which is what /dev/tty would be out here. */
+static void check_tty(uid_t host_uid)
+{
+    struct command command = {.after = open_tty_in_session};
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    char seen[256] = "";
+    struct sandbox sandbox;
+    int slave;
+
+    ck_assert(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    ck_assert_int_gt(setsid(), 0);
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(slave, 0);
+    ck_assert_int_eq(ioctl(slave, TIOCSCTTY, 0), 0);
+    sandbox_run(&sandbox, &command, host_uid);
+    check_expected();
+    ck_assert_int_eq(fcntl(master, F_SETFL, O_NONBLOCK), 0);
+    ck_assert_int_lt(read(master, seen, sizeof(seen)), 0);
+}
+
+START_TEST(dev_tty_is_the_terminal_of_the_caller)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        check_tty(who[_i]);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* A path that a second thread keeps changing between what may and what must not be made. */
+enum { RACE_TRIES = 20000 };
+static char racing[64];
+
+static void *rewrite_path(void *unused)
+{
+    volatile char *byte = &racing[11]; /* "config" or "conf0g" */
+
+    while (!atomic_load(&shared->is_over)) {
+        /* One byte differs: each read sees one or the other, whole. */
+        *byte = '0';
+        *byte = 'i';
+    }
+    return unused;
+}
+
+static void race_path(void)
+{
+    pthread_t thread;
+
+    memcpy(racing, "q/.git/config", 14);
+    MUST(pthread_create(&thread, NULL, rewrite_path, NULL) == 0);
+    for (int i = 0; i < RACE_TRIES; i++) {
+        int fd = open(racing, O_WRONLY | O_CREAT, 0666);
+
+        atomic_fetch_add(&shared->counter, fd >= 0);
+        close(fd);
+        if (access("q/.git/config", F_OK) == 0)
+            shared->status = 1;
+    }
+    atomic_store(&shared->is_over, 1);
+    MUST(pthread_join(thread, NULL) == 0);
+}
+
+START_TEST(a_path_that_changes_meanwhile_is_decided_and_used_once)
+{
+    struct command command = {.before = prepare_protected, .after = race_path};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    ck_assert_int_eq(shared->status, 0);
+    /* Both sides of the race were met. */
+    ck_assert_int_gt(atomic_load(&shared->counter), 0);
+    ck_assert_uint_gt(sandbox.refusals, 0);
+}
+END_TEST
+
+/* A directory and a link to a protected one change places while files are made through it. */
+static void *swap_dirs(void *unused)
+{
+    while (!atomic_load(&shared->is_over))
+        (void)renameat2_("ok/dir", "ok/link", RENAME_EXCHANGE);
+    return unused;
+}
+
+static void race_dirs(void)
+{
+    pthread_t thread;
+
+    MUST(mkdir("ok/dir", 0755) == 0 && symlink("../p/.git/hooks", "ok/link") == 0);
+    MUST(pthread_create(&thread, NULL, swap_dirs, NULL) == 0);
+    for (int i = 0; i < RACE_TRIES / 4; i++) {
+        int fd = open("ok/dir/x", O_WRONLY | O_CREAT, 0666);
+
+        atomic_fetch_add(&shared->counter, fd >= 0);
+        close(fd);
+        if (access("p/.git/hooks/x", F_OK) == 0)
+            shared->status = 1;
+    }
+    atomic_store(&shared->is_over, 1);
+    MUST(pthread_join(thread, NULL) == 0);
+}
+
+START_TEST(a_directory_that_becomes_a_link_leads_nowhere)
+{
+    struct command command = {.before = prepare_protected, .after = race_dirs};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    ck_assert_int_eq(shared->status, 0);
+    ck_assert_int_gt(atomic_load(&shared->counter), 0);
+    ck_assert_uint_gt(sandbox.refusals, 0);
+}
+END_TEST
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+static void create_many(void)
+{
+    char path[32];
+
+    for (int i = 0; i < 5000; i++) {
+        int fd;
+
+        (void)snprintf(path, sizeof(path), "many%d", i);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (fd <= 2 || close(fd) != 0)
+            HOLDS(fd > 2);
+    }
+    HOLDS(access("many4999", F_OK) == 0);
+}
+
+START_TEST(a_signal_to_the_supervisor_spoils_no_answer)
+{
+    struct command command = {.after = create_many};
+    struct itimerval often = {.it_interval = {.tv_usec = 100}, .it_value = {.tv_usec = 100}};
+    struct itimerval never = {0};
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct sandbox sandbox;
+
+    sandbox_start(&sandbox, &command, who[_i]);
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+    sandbox_serve(&sandbox);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+    sandbox_end(&sandbox);
+    check_expected();
+}
+END_TEST
+
+static int write_own(const char *file, const char *text)
+{
+    int fd = open(file, O_WRONLY);
+    ssize_t done = fd < 0 ? -1 : write(fd, text, strlen(text));
+
+    if (fd >= 0 && done >= 0)
+        close(fd);
+    return done < 0 ? -1 : 0;
+}
+
+/* A container inside: other namespaces, another root. */
+static void nest(void)
+{
+    char map[64];
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+
+    MUST(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
+    EXPECT(0, write_own("/proc/self/setgroups", "deny"));
+    (void)snprintf(map, sizeof(map), "0 %u 1", uid);
+    /* Without CAP_SETFCAP no map has the 0 of outside. */
+    EXPECT(uid == 0 ? EPERM : 0, write_own("/proc/self/uid_map", map));
+    (void)snprintf(map, sizeof(map), "0 %u 1", gid);
+    EXPECT(0, write_own("/proc/self/gid_map", map));
+    EXPECT(0, open("before", O_WRONLY | O_CREAT, 0666));
+    EXPECT(0, chroot("/w/p"));
+    MUST(chdir("/") == 0);
+    EXPECT(0, open("/inside", O_WRONLY | O_CREAT, 0666));
+    EXPECT(0, open("/../../inside2", O_WRONLY | O_CREAT, 0666));
+    EXPECT(EACCES, open("/.git/config", O_WRONLY));
+    EXPECT(EACCES, open("/.git/hooks/x", O_WRONLY | O_CREAT, 0666));
+    EXPECT(ENOENT, open("/p/x", O_WRONLY | O_CREAT, 0666));
+}
+
+static void nest_and_look(void)
+{
+    in_fork(nest);
+    EXPECT(0, access("/w/p/inside", F_OK));
+    EXPECT(0, access("/w/p/inside2", F_OK));
+    EXPECT(ENOENT, access("/inside2", F_OK));
+}
+
+START_TEST(a_container_inside_is_served_in_its_own_root)
+{
+    struct command command = {.before = prepare_protected, .after = nest_and_look};
+    struct sandbox sandbox;
+
+    sandbox_start(&sandbox, &command, who[_i]);
+    sandbox.image.header.flags |= IMAGE_MAY_NEST;
+    sandbox_serve(&sandbox);
+    sandbox_end(&sandbox);
+    check_expected();
+}
+END_TEST
+
+static Suite *supervise_live_suite(void)
+{
+    Suite *suite = suite_create("supervise_live");
+    TCase *all = tcase_create("supervise_live");
+    int runs = geteuid() == 0 ? ARRAY_LENGTH(who) : 1;
+
+    tcase_set_timeout(all, 120);
+    tcase_add_loop_test(all, an_open_that_waits_holds_up_nobody, 0, runs);
+    tcase_add_loop_test(all, dev_tty_is_the_terminal_of_the_caller, 0, runs);
+    tcase_add_loop_test(all, a_path_that_changes_meanwhile_is_decided_and_used_once, 0, runs);
+    tcase_add_loop_test(all, a_directory_that_becomes_a_link_leads_nowhere, 0, runs);
+    tcase_add_loop_test(all, a_signal_to_the_supervisor_spoils_no_answer, 0, runs);
+    tcase_add_loop_test(all, a_container_inside_is_served_in_its_own_root, 0, runs);
+    suite_add_tcase(suite, all);
+    return suite;
+}
+
+int main(void)
+{
+    return test_run(supervise_live_suite(), "supervise_live");
+}
