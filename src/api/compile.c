@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan for a launcher: compiled, with what it was made from, in a sealed descriptor. */
+#include "plan/compile.h"
 #include "api/api.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "plan/compile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 struct deps {
     const struct bawn_plan *plan;
     VEC(struct compile_dep) items;
+    VEC(const char *) in_workspace;
     struct map seen;
     struct arena arena;
     bool failed;
@@ -87,11 +88,29 @@ static void add_rule_path(struct deps *deps, const char *path)
     do
         cut_name(dir);
     while (strcmp(dir, "/") != 0 && lstat(dir, &status) < 0);
-    if ((path_is_below(path, policy->home) || path_is_below(path, policy->workspace)) &&
-        strcmp(dir, policy->workspace) != 0)
+    if (strcmp(dir, policy->workspace) == 0) {
+        if (!vec_push(&deps->in_workspace, path))
+            deps->failed = true;
+    } else if (path_is_below(path, policy->home) || path_is_below(path, policy->workspace)) {
         add_path(deps, DEP_PLACE, path);
-    else
+    } else {
         add_path(deps, DEP_DIR, dir);
+    }
+}
+
+/* Names that may appear in the workspace: one look tells that none did, most of the time. */
+static void add_workspace(struct deps *deps)
+{
+    const struct policy *policy = deps->plan->plan.policy;
+    size_t gate = deps->items.count;
+
+    add_path(deps, DEP_GATE, policy->workspace);
+    if (deps->failed)
+        return;
+    vec_each (&deps->in_workspace, path)
+        add_path(deps, DEP_PLACE, *path);
+    add_path(deps, DEP_PLACE, policy->workspace);
+    deps->items.items[gate].dep.behind = (uint16_t)(deps->items.count - gate - 1);
 }
 
 static bool is_shown(const struct plan *plan, const char *path)
@@ -110,21 +129,6 @@ static bool is_wanted(const struct policy *policy, const struct path_rule *rule)
 {
     return rule->kind == RULE_PATH && rule->read != ACCESS_PRIVATE &&
            (rule->layer->authority != AUTHORITY_BUILTIN || path_is_below(rule->path, policy->home));
-}
-
-/* What holds its entries holds the directory itself. */
-static void drop_doubles(struct deps *deps)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < deps->items.count; i++) {
-        const struct compile_dep *item = &deps->items.items[i];
-
-        if (item->dep.kind != DEP_PLACE ||
-            !map_get(&deps->seen, DEP_DIR, item->path, strlen(item->path)))
-            deps->items.items[kept++] = *item;
-    }
-    deps->items.count = kept;
 }
 
 static void add_rules(struct deps *deps)
@@ -165,8 +169,8 @@ static void add_files(struct deps *deps)
 
 static void add_variables(struct deps *deps)
 {
-    static const char *const names[] = {"HOME",           "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
-                                        "XDG_DATA_HOME",  "XDG_STATE_HOME",  "XDG_RUNTIME_DIR",
+    static const char *const names[] = {"HOME",          "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+                                        "XDG_DATA_HOME", "XDG_STATE_HOME",  "XDG_RUNTIME_DIR",
                                         "USER"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -259,7 +263,7 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
     add_files(&deps);
     add_rules(&deps);
     add_variables(&deps);
-    drop_doubles(&deps);
+    add_workspace(&deps);
     if (deps.failed) {
         r = error_memory(err);
     } else {
@@ -284,6 +288,7 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
     if (r == 0)
         r = seal_image(image, ret_fd, err);
     vec_done(&deps.items);
+    vec_done(&deps.in_workspace);
     map_done(&deps.seen);
     arena_done(&deps.arena);
     return r;

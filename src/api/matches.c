@@ -63,7 +63,8 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
     struct path_decision decisions[PATH_OP_COUNT];
     const struct path_rule *rule;
 
-    if (++walk->entries > WALK_ENTRIES || (walk->entries % 1024 == 0 && time(NULL) > walk->deadline))
+    if (++walk->entries > WALK_ENTRIES ||
+        (walk->entries % 1024 == 0 && time(NULL) > walk->deadline))
         return refuse(walk, path);
     if (decide_path(walk->policy, path, decisions) < 0)
         return error_memory(walk->err);

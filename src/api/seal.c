@@ -5,13 +5,13 @@
 #include "policy/build.h"
 #include "session/registry.h"
 
-static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path,
-                     bool is_link)
+static int add_sealed(struct assembly *assembly, const struct layer *layer, const char *path,
+                      enum access read, bool is_link)
 {
     struct path_rule rule = {.kind = RULE_SEALED,
                              .path = assembly_keep(assembly, path),
                              .spelled = "policy file",
-                             .read = ACCESS_UNSET,
+                             .read = read,
                              .write = ACCESS_DENY,
                              .is_repeat = is_link,
                              .layer = layer};
@@ -19,6 +19,18 @@ static int seal_path(struct assembly *assembly, const struct layer *layer, const
     return rule.path && policy_add_rule(assembly->policy, &rule, assembly->report) == 0
                ? 0
                : error_memory(assembly->err);
+}
+
+static int seal_path(struct assembly *assembly, const struct layer *layer, const char *path,
+                     bool is_link)
+{
+    return add_sealed(assembly, layer, path, ACCESS_UNSET, is_link);
+}
+
+/* SECURITY: a socket under a read-only mount can be connected to. */
+static int hide_path(struct assembly *assembly, const struct layer *layer, const char *path)
+{
+    return add_sealed(assembly, layer, path, ACCESS_DENY, false);
 }
 
 /* A file, and every link on the way to it: whoever changes one of those changes what is read. */
@@ -51,7 +63,7 @@ static int seal_own_places(struct assembly *assembly, const struct layer *own)
         r = seal_path(assembly, own,
                       assembly_path(plans, "%.4000s/.cache/bawn", assembly->policy->home), false);
     for (unsigned i = 0; r == 0 && registry_place(variables, i, path); i++)
-        r = seal_path(assembly, own, path, false);
+        r = hide_path(assembly, own, path);
     return r;
 }
 

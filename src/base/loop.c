@@ -159,8 +159,7 @@ int loop_run(struct loop *loop, int timeout_ms, struct bawn_error *err)
 
         for (size_t i = 0; i < count; i++) {
             sources[i] = loop->sources[i];
-            ready[i] =
-                (struct pollfd){.fd = sources[i]->fd, .events = (short)sources[i]->events};
+            ready[i] = (struct pollfd){.fd = sources[i]->fd, .events = (short)sources[i]->events};
         }
         result = poll(ready, count, wait_ms(loop, timeout_ms, &rings));
         if (result < 0 && errno != EINTR)

@@ -124,8 +124,8 @@ static int read_command(char *const *args, const struct verb **ret_verb, struct 
         int used;
 
         (void)snprintf(command, sizeof(command), "bawn%s%s", verb->name[0] ? " " : "", verb->name);
-        used = options_parse(options, verb->groups, args, verb->verbs || verb->ends_at_word, command,
-                             err);
+        used = options_parse(options, verb->groups, args, verb->verbs || verb->ends_at_word,
+                             command, err);
         if (used < 0)
             return used;
         args += used;

@@ -131,6 +131,7 @@ static bool dep_holds(const struct front *front, const struct image *image,
     switch (dep->kind) {
     case DEP_PLACE:
         return same_kind(&status, dep);
+    case DEP_GATE:
     case DEP_DIR:
         return same_kind(&status, dep) && nanoseconds(status.st_mtim) == dep->mtime_ns;
     case DEP_FILE:
@@ -148,9 +149,12 @@ static bool still_holds(const struct front *front, const struct image *image)
     if (!(image->flags & IMAGE_PROVEN) || uname(&name) < 0 ||
         strcmp(name.release, image->release) != 0)
         return false;
-    image_each(image, PART_DEPS, struct image_dep, dep)
-    {
-        if (!dep_holds(front, image, dep))
+    image_each (image, PART_DEPS, struct image_dep, dep) {
+        bool holds = dep_holds(front, image, dep);
+
+        if (dep->kind == DEP_GATE && holds)
+            dep += dep->behind < (size_t)(dep_end - dep) ? dep->behind : 0;
+        else if (dep->kind != DEP_GATE && !holds)
             return false;
     }
     return true;

@@ -89,7 +89,7 @@ static int map_trees(const struct launch_request *request, int userns_fd, int tr
             continue;
         if (*ret_count == SYNC_FDS)
             return error_set(err, E2BIG, "launch.trees", "more than %d writable trees", SYNC_FDS);
-        tree = root_clone_tree(image, step, userns_fd, err);
+        tree = root_clone_mapped(image, step, userns_fd, err);
         if (tree < 0)
             return tree;
         trees[(*ret_count)++] = tree;

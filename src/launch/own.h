@@ -48,10 +48,10 @@ _Noreturn void stage_command(const struct stage_command *command, volatile int *
  * ones in the order of the steps; NULL when it opened none. */
 int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err);
 
-/* Opens a tree of the host as a mount of its own; tells apart by name, not by what a link says.
- * userns_fd: -EBADF, or whose ids its files get. */
-int root_clone_tree(const struct image *image, const struct image_mount *step, int userns_fd,
-                    struct bawn_error *err);
+/* Opens a tree of the host as a mount of its own, whose files get the ids of a user namespace; tells
+ * apart by name, not by what a link says. */
+int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
+                      struct bawn_error *err);
 
 /* A clone of the skeleton that is mounted nowhere yet. */
 int root_clone_skeleton(const char *path, struct bawn_error *err);

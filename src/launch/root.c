@@ -14,6 +14,7 @@
 #include "base/mutant.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
+#include "launch/remount.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct root {
     const int *trees; /* id-mapped, used up in order */
     int fd;           /* the new root */
     int host_proc;    /* for a build that leaves the pid namespace out; else -EBADF */
+    int remount_proc; /* where there is no mount_setattr: the procfs around us; else -EBADF */
 };
 
 static int fail(struct bawn_error *err, const char *call, const char *what, const char *path)
@@ -51,47 +53,91 @@ static uint64_t attributes(const struct image_mount *step)
     return set;
 }
 
-/* A clone of what fd is open on, with the attributes of the step, mounted nowhere yet. */
-static int clone_at(int fd, const struct image_mount *step, int userns_fd, struct bawn_error *err)
+/* A clone of what fd is open on, mounted nowhere yet. */
+static int clone_at(int fd, struct bawn_error *err)
+{
+    int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE |
+                                         OPEN_TREE_CLOEXEC);
+
+    return tree < 0 ? error_errno(err, errno, "open_tree") : tree;
+}
+
+/* Gives a clone that is mounted nowhere yet the attributes of its step. */
+static int set_attributes(int tree, const struct image_mount *step, int userns_fd,
+                          struct bawn_error *err)
 {
     struct sys_mount_attr attr = {.attr_set = attributes(step), .propagation = MS_PRIVATE};
-    int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE |
-                                                   OPEN_TREE_CLOEXEC);
 
-    if (tree < 0)
-        return error_errno(err, errno, "open_tree");
     if (userns_fd >= 0) {
         attr.attr_set |= SYS_MOUNT_IDMAP;
         attr.userns_fd = (uint64_t)userns_fd;
     }
     if (sys_mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
         return error_errno(err, errno, userns_fd < 0 ? "mount_setattr" : "mount_setattr (id map)");
-    return tree;
+    return 0;
 }
 
-int root_clone_tree(const struct image *image, const struct image_mount *step, int userns_fd,
-                    struct bawn_error *err)
+static int open_source(const struct image *image, const struct image_mount *step,
+                       struct bawn_error *err)
 {
     const char *source = image_string(image, step->source);
     int fd = sys_openat2(AT_FDCWD, source, O_PATH | O_CLOEXEC, RESOLVE_HOST);
-    int tree;
 
-    if (fd < 0) {
-        (void)error_errno(err, errno, "open %s", source);
-        if (errno == ELOOP)
-            error_hint(err, "a directory on the way became a symbolic link; run it again");
-        return -errno;
-    }
-    tree = clone_at(fd, step, userns_fd, err);
-    if (tree < 0 && err) {
+    if (fd >= 0)
+        return fd;
+    (void)error_errno(err, errno, "open %s", source);
+    if (errno == ELOOP)
+        error_hint(err, "a directory on the way became a symbolic link; run it again");
+    return -errno;
+}
+
+int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
+                      struct bawn_error *err)
+{
+    int fd = open_source(image, step, err);
+    int tree = fd < 0 ? fd : clone_at(fd, err);
+    int result = tree < 0 ? tree : set_attributes(tree, step, userns_fd, err);
+
+    if (fd >= 0)
+        (void)close(fd);
+    if (result == 0)
+        return tree;
+    if (fd >= 0 && err) {
         struct bawn_error why = *err;
 
-        (void)error_set(err, -tree, "launch.mount", "mount %s: %s", source, why.message);
-        if (userns_fd >= 0)
-            error_hint(err, "this file system cannot map ids: use --as-root, or run bawn as the "
-                            "owner of the files");
+        (void)error_set(err, -result, "launch.mount", "mount %s: %s",
+                        image_string(image, step->source), why.message);
+        error_hint(err, "%s cannot map ids: use --as-root, or run bawn as the owner of the files",
+                   remount_is_needed() ? "this kernel, or a filter around us," : "this file system");
     }
-    return tree;
+    return result;
+}
+
+/* The attributes of a tree that is mounted by now, where they could not be set before. */
+static int seal_mounted(struct root *root, const struct image_mount *step, int tree,
+                        struct bawn_error *err)
+{
+    int result;
+
+    if (root->remount_proc < 0 || !LAYER("mount"))
+        return 0;
+    result = remount_tree(root->remount_proc, tree, attributes(step), err);
+    if (result == 0 && root->fd >= 0 && fchdir(root->fd) < 0)
+        result = error_errno(err, errno, "fchdir");
+    return result;
+}
+
+/* A tree of the host as a mount of its own; sealed while nobody can reach it, if that can be. */
+static int clone_source(const struct root *root, const struct image_mount *step,
+                        struct bawn_error *err)
+{
+    int fd = open_source(root->image, step, err);
+    int tree = fd < 0 ? fd : clone_at(fd, err);
+    int result = tree < 0                  ? tree
+                 : root->remount_proc >= 0 ? 0
+                                           : set_attributes(tree, step, -EBADF, err);
+
+    return result < 0 ? result : tree;
 }
 
 /* Moves a tree to its target. Inside a tree of the host the target is opened link-free too. */
@@ -117,6 +163,7 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
 static int place_bind(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     int tree = -EBADF;
+    int result;
 
     if (step->flags & STEP_STEADY) {
         if (mount(image_string(root->image, step->source),
@@ -126,10 +173,11 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
     }
     if (step->flags & STEP_IDMAP)
         return attach(root, step, *root->trees++, err);
-    tree = root_clone_tree(root->image, step, -EBADF, err);
+    tree = clone_source(root, step, err);
     if (tree == -ENOENT && (step->flags & STEP_OPTIONAL))
         return 0;
-    return tree < 0 ? tree : attach(root, step, tree, err);
+    result = tree < 0 ? tree : attach(root, step, tree, err);
+    return result < 0 ? result : seal_mounted(root, step, tree, err);
 }
 
 /* What is there already, read-only or only pinned: cloned from where it is and put on itself. */
@@ -138,16 +186,21 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
     const char *target = image_string(root->image, step->target);
     int at = -EBADF;
     int tree = -EBADF;
+    int result = 0;
 
     at = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
     if (at < 0)
         return fail(err, "open", "", target);
-    tree = clone_at(at, step, -EBADF, err);
+    tree = clone_at(at, err);
     if (tree < 0)
         return tree;
+    if (root->remount_proc < 0)
+        result = set_attributes(tree, step, -EBADF, err);
+    if (result < 0)
+        return result;
     if (sys_move_mount(tree, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
         return fail(err, "move_mount to", "", target);
-    return 0;
+    return seal_mounted(root, step, tree, err);
 }
 
 /* A file or directory of the shelf; being a clone of a sealed mount, it is sealed too. */
@@ -310,10 +363,18 @@ static int seal_all(struct root *root, const struct image_mount *step, struct ba
                                       SYS_MOUNT_RDONLY | SYS_MOUNT_NOSUID | SYS_MOUNT_NODEV,
                                   .propagation = MS_PRIVATE};
 
-    (void)root;
+    int fd = -EBADF;
+
     (void)step;
     if (!LAYER("mount"))
         return 0;
+    if (root->remount_proc >= 0) {
+        struct image_mount all = {.step = STEP_SEAL_ALL, .flags = STEP_READ_ONLY};
+
+        fd = openat(AT_FDCWD, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return fd < 0 ? error_errno(err, errno, "open the new root")
+                      : seal_mounted(root, &all, fd, err);
+    }
     if (sys_mount_setattr(AT_FDCWD, "..", AT_RECURSIVE, &attr) < 0)
         return error_errno(err, errno, "seal the new root");
     return 0;
@@ -396,20 +457,24 @@ static int open_base(struct root *root, const struct launch_request *request,
 static int begin(struct root *root, const struct image_mount **first, struct bawn_error *err)
 {
     int tree = -EBADF;
+    int result;
 
     if (chdir("/proc") < 0)
         return error_errno(err, errno, "enter the new root");
     if (image_count(root->image, PART_MOUNTS) && (*first)->step == STEP_BIND &&
         !*image_string(root->image, (*first)->target)) {
-        tree = root_clone_tree(root->image, (*first)++, -EBADF, err);
+        tree = clone_source(root, *first, err);
         if (tree < 0)
             return tree;
         if (sys_move_mount(tree, "", AT_FDCWD, "root", MOVE_MOUNT_F_EMPTY_PATH) < 0)
             return error_errno(err, errno, "move_mount to the new root");
+        result = seal_mounted(root, (*first)++, tree, err);
+        if (result < 0)
+            return result;
     } else if (mount("root", "root", NULL, MS_BIND, NULL) < 0) {
         return error_errno(err, errno, "mount the new root");
     }
-    root->fd = openat(AT_FDCWD, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    root->fd = openat(AT_FDCWD, "/proc/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root->fd < 0 || fchdir(root->fd) < 0)
         return error_errno(err, errno, "enter the new root");
     return 0;
@@ -417,13 +482,19 @@ static int begin(struct root *root, const struct image_mount **first, struct baw
 
 int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err)
 {
-    struct root root = {.image = request->image, .trees = trees};
+    struct root root = {
+        .image = request->image, .trees = trees, .fd = -EBADF, .remount_proc = -EBADF};
     const struct image_mount *first = image_part(request->image, PART_MOUNTS);
     int result;
 
     root.host_proc = LAYER("pidns") ? -EBADF
                                     : sys_open_tree(AT_FDCWD, "/proc",
                                                     AT_RECURSIVE | OPEN_TREE_CLONE);
+    if (remount_is_needed()) {
+        root.remount_proc = remount_open_proc(err);
+        if (root.remount_proc < 0)
+            return root.remount_proc;
+    }
     result = open_base(&root, request, err);
     if (result == 0)
         result = begin(&root, &first, err);

@@ -46,6 +46,7 @@ static void set_ids(struct compiler *compiler)
 static void set_flags(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
+    uint64_t reads = policy_number(plan->policy, SETTING_READS);
     struct image *head = &compiler->head;
 
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
@@ -61,7 +62,9 @@ static void set_flags(struct compiler *compiler)
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->home = compiler_string(compiler, plan->policy->home);
     head->cwd = compiler_string(compiler, compiler->input->cwd);
-    head->default_access = (uint32_t)policy_number(plan->policy, SETTING_READS);
+    head->default_access = reads == READS_STATIC    ? ACCESS_ALLOW
+                           : reads == READS_DYNAMIC ? ACCESS_ASK
+                                                    : ACCESS_DENY;
 }
 
 static void add_landlock(struct compiler *compiler)
@@ -93,7 +96,8 @@ static void add_rules(struct compiler *compiler)
             .write = (uint8_t)rule->write,
             .flags = (uint8_t)((rule->wild ? RULE_FLAG_WILD : 0) |
                                (rule->is_repeat ? RULE_FLAG_REPEAT : 0) |
-                               (rule->read_only ? RULE_FLAG_READ_ONLY : 0)),
+                               (rule->read_only ? RULE_FLAG_READ_ONLY : 0) |
+                               (rule->link ? RULE_FLAG_LINK : 0)),
             .authority = (uint8_t)rule->layer->authority,
             .order = (uint16_t)rule->layer->order,
         };
@@ -132,9 +136,9 @@ static void add_limits(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
     struct image_limits *limits = &compiler->head.limits;
-    uint64_t *const values[] = {&limits->pids,       &limits->memory_high, &limits->memory,
-                                &limits->cpu_percent, &limits->io_weight,  &limits->open_files,
-                                &limits->file_size,  &limits->tmp_size,    &limits->time_ms};
+    uint64_t *const values[] = {&limits->pids,        &limits->memory_high, &limits->memory,
+                                &limits->cpu_percent, &limits->io_weight,   &limits->open_files,
+                                &limits->file_size,   &limits->tmp_size,    &limits->time_ms};
 
     for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
         unsigned number = id - SETTING_LIMITS_PIDS;
@@ -196,7 +200,78 @@ static int add_notes(struct compiler *compiler)
     (void)error_set(compiler->err, ENOTSUP, "run.unenforced",
                     "%s: cannot be enforced on this host%s", first,
                     plan->unenforced > 1 ? ", and more" : "");
-    error_hint(compiler->err, "'bawn plan' shows who holds each rule; --best-effort goes on without");
+    error_hint(compiler->err,
+               "'bawn plan' shows who holds each rule; --best-effort goes on without");
+    return -ENOTSUP;
+}
+
+/* What the launcher has no other way for. Where it is missing, so is what the probe needs for more:
+ * the first one that is named is the reason. */
+static int refuse_kernel(const struct compiler *compiler)
+{
+    static const struct {
+        enum feature feature;
+        const char *name, *since;
+    } needs[] = {
+        {FEATURE_PIDFD, "clone3", "5.3"},
+        {FEATURE_OPEN_TREE, "open_tree and move_mount", "5.2"},
+        {FEATURE_OPENAT2, "openat2", "5.6"},
+        {FEATURE_CLOSE_RANGE, "close_range", "5.9"},
+    };
+
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        const struct feature_fact *fact = &compiler->input->plan->facts->features[needs[i].feature];
+
+        if (fact->available)
+            continue;
+        (void)error_set(compiler->err, ENOTSUP, "run.no_sandbox",
+                        "no sandbox on this host: needs %s (%s: %s)", needs[i].name,
+                        *fact->step ? fact->step : "not tried", strerror(fact->errnum));
+        error_hint(compiler->err,
+                   "Linux %s has it; in a container, its filter may refuse it: 'bawn doctor' says "
+                   "what to do",
+                   needs[i].since);
+        return -ENOTSUP;
+    }
+    return 0;
+}
+
+/* SECURITY: the procfs around us shows processes outside, and through their root and environ the
+ * host itself: without a fresh one there is none. */
+static int refuse_proc(const struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+
+    if (compiler->input->best_effort || !compile_lacks_proc(plan))
+        return 0;
+    (void)error_set(compiler->err, ENOTSUP, "run.no_proc",
+                    "the kernel refuses a /proc of the sandbox's own (%s)",
+                    strerror(plan->facts->features[FEATURE_FRESH_PROC].errnum));
+    error_hint(compiler->err,
+               "so it is in containers that cover parts of /proc: 'bawn doctor' shows how to start "
+               "them; --best-effort goes on without any /proc");
+    return -ENOTSUP;
+}
+
+/* The second wall behind the mounts: doing without it is a decision, not a default. */
+static int refuse_without_landlock(struct compiler *compiler)
+{
+    const struct feature_fact *fact = &compiler->input->plan->facts->features[FEATURE_LANDLOCK];
+    uint32_t note;
+
+    if (fact->available)
+        return 0;
+    if (compiler->input->best_effort) {
+        note = compiler_string(compiler, "Landlock: a second wall behind the mounts");
+        compiler_add(compiler, PART_NOTES, &note, sizeof(note));
+        compiler->head.flags |= IMAGE_PARTIAL;
+        return 0;
+    }
+    (void)error_set(compiler->err, ENOTSUP, "run.no_landlock",
+                    "Landlock cannot be had on this host (%s: %s)", fact->step,
+                    strerror(fact->errnum));
+    error_hint(compiler->err, "'bawn doctor' says how to get it; --best-effort goes on with the "
+                              "other walls alone");
     return -ENOTSUP;
 }
 
@@ -263,7 +338,13 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     strbuf_add_bytes(&compiler->parts[PART_STRINGS], "", 1);
     set_ids(compiler);
     set_flags(compiler);
-    r = add_notes(compiler);
+    r = refuse_kernel(compiler);
+    if (r == 0)
+        r = refuse_proc(compiler);
+    if (r == 0)
+        r = refuse_without_landlock(compiler);
+    if (r == 0)
+        r = add_notes(compiler);
     if (r == 0)
         r = compile_mounts(compiler);
     if (r == -ENOMEM)
@@ -297,5 +378,6 @@ int compile_image(const struct compile_input *input, struct image **ret_image,
     strbuf_done(&compiler.late);
     vec_done(&compiler.covers);
     map_done(&compiler.made);
+    arena_done(&compiler.arena);
     return r;
 }

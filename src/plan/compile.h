@@ -20,12 +20,12 @@ struct compile_input {
     /* Whether only root can change what the name leads to. */
     bool (*is_steady)(void *context, const char *path);
     void *context;
-    const char *cwd;     /* where the command starts; below the workspace */
-    const char *user;    /* the caller's name, for the sandbox's own passwd */
-    const char *release; /* of the kernel, as image->release has it */
+    const char *cwd;          /* where the command starts; below the workspace */
+    const char *user;         /* the caller's name, for the sandbox's own passwd */
+    const char *release;      /* of the kernel, as image->release has it */
     unsigned last_capability; /* that the kernel has */
-    bool is_once;        /* see IMAGE_ONCE */
-    bool best_effort;    /* what cannot be enforced is noted instead of refused */
+    bool is_once;             /* see IMAGE_ONCE */
+    bool best_effort;         /* what cannot be enforced is noted instead of refused */
     const struct compile_dep *deps;
     size_t dep_count;
 };

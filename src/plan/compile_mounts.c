@@ -84,10 +84,13 @@ static enum when when_made(const struct compiler *compiler, const char *target)
 static bool is_made(struct compiler *compiler, const char *path, unsigned kind)
 {
     size_t length = strlen(path);
+    const char *kept;
 
     if (map_get(&compiler->made, kind, path, length))
         return true;
-    (void)map_put(&compiler->made, kind, path, length, compiler);
+    kept = arena_strndup(&compiler->arena, path, length);
+    if (!kept || !map_put(&compiler->made, kind, kept, length, compiler))
+        compiler->late.failed = true;
     return false;
 }
 
@@ -223,12 +226,11 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
 {
     static const char *const nodes[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/urandom",
                                         "/dev/tty"};
-    static const char *const links[][2] = {{"/proc/self/fd", "/dev/fd"},
-                                           {"/proc/self/fd/0", "/dev/stdin"},
-                                           {"/proc/self/fd/1", "/dev/stdout"},
-                                           {"/proc/self/fd/2", "/dev/stderr"},
-                                           {"urandom", "/dev/random"}, /* the same since 5.6 */
-                                           {"pts/ptmx", "/dev/ptmx"}};
+    static const char *const links[][2] = {
+        {"/proc/self/fd", "/dev/fd"},       {"/proc/self/fd/0", "/dev/stdin"},
+        {"/proc/self/fd/1", "/dev/stdout"}, {"/proc/self/fd/2", "/dev/stderr"},
+        {"urandom", "/dev/random"}, /* the same since 5.6 */
+        {"pts/ptmx", "/dev/ptmx"}};
     struct mount_step shm = {.target = "/dev/shm",
                              .size_bytes =
                                  plan_limit(compiler->input->plan, SETTING_LIMITS_TMP_SIZE)};
@@ -253,10 +255,20 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
     return r == 0 ? tmpfs_step(compiler, &shm, MODE_SHARED) : r;
 }
 
+bool compile_lacks_proc(const struct plan *plan)
+{
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_PROC)
+            return !plan_has(plan, FEATURE_FRESH_PROC);
+    }
+    return false;
+}
+
 static int proc_step(struct compiler *compiler, const struct mount_step *step)
 {
     make_point(compiler, step->target, false);
-    add_step(compiler, LATE, (struct image_mount){.step = STEP_PROC}, NULL, step->target);
+    if (!compile_lacks_proc(compiler->input->plan))
+        add_step(compiler, LATE, (struct image_mount){.step = STEP_PROC}, NULL, step->target);
     return add_cover(compiler, step->target, COVER_PROC, true, false);
 }
 
@@ -298,6 +310,8 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
                                                                         : STEP_SEAL,
                                 .flags = STEP_READ_ONLY};
 
+    if (in_proc && compile_lacks_proc(input->plan))
+        return;
     /* Neither is needed where the permission bits say no to the id the command has on the host.
      * Only the root of a user namespace may write in /proc/sys, and only host root elsewhere. */
     if (seal && in_proc && compiler->head.inside_uid != 0 && compiler->head.host_uid != 0)
@@ -355,8 +369,7 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
                  text, resolved);
         return;
     }
-    if (input->looker->look(input->looker->context, resolved, target, sizeof(target)) !=
-        LOOK_OTHER)
+    if (input->looker->look(input->looker->context, resolved, target, sizeof(target)) != LOOK_OTHER)
         return;
     (void)snprintf(name, sizeof(name), "text-%u", compiler->texts++);
     add_shelf(compiler, STEP_TEXT, name, text);

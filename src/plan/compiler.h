@@ -25,9 +25,13 @@ struct compiler {
     uint32_t late_count;
     unsigned texts;
     VEC(struct cover) covers;
+    struct arena arena;
     struct map made; /* directories of the new root, and pins */
     struct bawn_error *err;
 };
+
+/* Whether there is to be a /proc and none can be made. */
+bool compile_lacks_proc(const struct plan *plan);
 
 uint32_t compiler_string(struct compiler *compiler, const char *text);
 void compiler_add(struct compiler *compiler, enum image_part part, const void *entry, size_t size);

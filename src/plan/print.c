@@ -234,8 +234,7 @@ static void print_rules(const struct plan *plan, struct strbuf *out)
 
 static void print_text(const struct plan *plan, struct strbuf *out)
 {
-    strbuf_addf(out, "backend: %s, enforcement: %s\n",
-                backend_word(plan), enforcement_word(plan));
+    strbuf_addf(out, "backend: %s, enforcement: %s\n", backend_word(plan), enforcement_word(plan));
     if (plan->why_not_native && *plan->why_not_native)
         strbuf_addf(out, "native is not available here: %s ('bawn doctor' tells the remedy)\n",
                     plan->why_not_native);

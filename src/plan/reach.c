@@ -106,12 +106,24 @@ static int plan_item(struct plan *plan, const struct looker *looker, const struc
     }
 }
 
+/* The procfs around us would show what is outside: where no fresh one can be had there is none. */
+static int plan_proc(struct plan *plan)
+{
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_PROC && !plan_has(plan, FEATURE_FRESH_PROC))
+            return plan_enforce(plan, "/proc: the sandbox's own processes",
+                                step->rule ? step->rule->origin : (struct origin){0}, 0,
+                                "the kernel refuses a fresh procfs here: there would be none");
+    }
+    return 0;
+}
+
 int plan_reach(struct plan *plan, const struct looker *looker)
 {
     const struct setting *kvm = &plan->policy->settings[SETTING_DEVICES_KVM];
-    int r = 0;
+    int r = plan_proc(plan);
 
-    if (policy_number(plan->policy, SETTING_DEVICES_KVM) &&
+    if (r == 0 && policy_number(plan->policy, SETTING_DEVICES_KVM) &&
         !is_denied_device(plan->policy, "/dev/kvm"))
         r = add_node(plan, looker, "sandbox.devices.kvm", "/dev/kvm", kvm->origin);
     vec_each (&plan->policy->items, item) {

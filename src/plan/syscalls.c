@@ -183,6 +183,9 @@ const struct syscall_rule syscall_table[] = {
     WATCH("renameat", creates),
     WATCH("renameat2", creates),
     WATCH("truncate", creates),
+    WATCH("unlink", creates),
+    WATCH("unlinkat", creates),
+    WATCH("rmdir", creates),
 };
 
 const size_t syscall_table_count = sizeof(syscall_table) / sizeof(syscall_table[0]);

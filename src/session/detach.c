@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ void session_report(struct session *session, int status, const struct bawn_error
         memcpy(report.sid, session->control->sid, sizeof(report.sid));
     if (error)
         report.error = *error;
-    (void)write(session->request->report_fd, &report, sizeof(report));
+    /* Whoever waits for it may be gone; the session is not. */
+    (void)send(session->request->report_fd, &report, sizeof(report), MSG_NOSIGNAL);
     (void)close(take_fd(&session->request->report_fd));
 }
 
@@ -88,8 +90,7 @@ _Noreturn static void become_launcher(struct session_request *request)
     int status;
 
     (void)setsid();
-    (void)chdir("/");
-    status = session_run(request, &err);
+    status = chdir("/") < 0 ? error_errno(&err, errno, "enter /") : session_run(request, &err);
     /* It never came to a report: this is it. */
     session_report(&session, status, &err);
     _exit(status < 0 ? 125 : status);
@@ -102,8 +103,8 @@ int session_run_detached(struct session_request *request, struct session_report 
     ssize_t length;
     pid_t pid;
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return error_errno(err, errno, "make a pipe");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return error_errno(err, errno, "socketpair");
     pid = fork();
     if (pid == 0) {
         (void)close(ends[0]);

@@ -41,7 +41,8 @@ _Noreturn static void keep(struct keeper_page *page, int pipe_fd)
     (void)dup2(pipe_fd, 0);
     (void)sys_close_range(1, ~0U, 0);
     (void)setsid();
-    (void)chdir("/");
+    if (chdir("/") < 0)
+        _exit(1);
     (void)prctl(PR_SET_NAME, "bawn: keeper", 0, 0, 0);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;

@@ -198,7 +198,9 @@ void session_account(struct session *session)
 
 void session_say(const struct session *session, const struct bawn_error *said)
 {
-    (void)session;
+    /* It is in the report; and nobody reads our streams any more. */
+    if (session->request->report_fd >= 0)
+        return;
     (void)fprintf(stderr, "bawn: %s\n", said->message);
     if (said->hint[0])
         (void)fprintf(stderr, "hint: %s\n", said->hint);

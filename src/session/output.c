@@ -250,8 +250,8 @@ static void show_patiently(struct viewer *viewer)
     }
 }
 
-/* What is there at the command's end, and no more: somebody else may have the pipe still open. */
-void output_free(struct output *output)
+/* And no more than that: somebody else may have the pipe still open. */
+void output_collect(struct output *output)
 {
     size_t total = 0;
 
@@ -262,6 +262,13 @@ void output_free(struct output *output)
             show_patiently(&output->viewers[i]);
         total += PIECE_BYTES;
     } while (!output->is_ended && total < 4 * OUTPUT_RING_BYTES && take_in(output));
+}
+
+void output_free(struct output *output)
+{
+    if (!output)
+        return;
+    output_collect(output);
     output->is_ended = true;
     for (size_t i = 0; i < OUTPUT_VIEWERS_MAX; i++) {
         show_patiently(&output->viewers[i]);

@@ -21,15 +21,17 @@ enum {
 };
 
 /* No vowels and nothing that looks like another: easy to type, and never a word. */
-static void make_sid(char sid[SID_BYTES])
+static int make_sid(char sid[SID_BYTES])
 {
     static const char letters[] = "bcdfghjkmnpqrstvwxz23456789";
     unsigned char bytes[SID_LENGTH];
 
-    (void)getrandom(bytes, sizeof(bytes), 0);
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return -errno;
     for (size_t i = 0; i < SID_LENGTH; i++)
         sid[i] = letters[bytes[i] % (sizeof(letters) - 1)];
     sid[SID_LENGTH] = '\0';
+    return 0;
 }
 
 static int make_socket(struct control *control, int dir_fd, struct bawn_error *err)
@@ -105,10 +107,10 @@ static int publish(struct control *control, int dir_fd, const char *name, struct
 
     for (int i = 0; i < TRIES; i++) {
         char sid[SID_BYTES];
-        int result;
+        int result = make_sid(sid);
 
-        make_sid(sid);
-        result = make_record(control, dir_fd, sid, err);
+        if (result == 0)
+            result = make_record(control, dir_fd, sid, err);
         if (result < 0)
             return result;
         memcpy(page->sid, sid, sizeof(sid));

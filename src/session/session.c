@@ -225,9 +225,10 @@ static int final_wait_status(const struct session *session)
 static void end(struct session *session)
 {
     terminal_stop(&session->terminal);
-    output_free(session->output);
+    output_collect(session->output); /* or there may be no room for what we say ourselves */
     if (session->has_ended)
         session_account(session);
+    output_free(session->output);
     supervisor_free(session->supervisor);
     launch_end(&session->launch);
     session_unlimit(session);

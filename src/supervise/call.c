@@ -16,6 +16,8 @@ static const struct call_kind kinds[] = {
     {SYS_symlink, "symlink", {-1, -1}, {1, -1}, 0, false, NULL, make_symlink},
     {SYS_link, "link", {-1, -1}, {0, 1}, -1, false, NULL, make_link},
     {SYS_rename, "rename", {-1, -1}, {0, 1}, -1, false, NULL, change_name},
+    {SYS_unlink, "unlink", {-1, -1}, {0, -1}, -1, false, NULL, change_remove},
+    {SYS_rmdir, "rmdir", {-1, -1}, {0, -1}, -1, false, NULL, change_remove},
 #endif
 #ifdef SYS_renameat
     {SYS_renameat, "renameat", {0, 2}, {1, 3}, -1, false, NULL, change_name},
@@ -27,6 +29,7 @@ static const struct call_kind kinds[] = {
     {SYS_symlinkat, "symlinkat", {1, -1}, {2, -1}, 0, false, NULL, make_symlink},
     {SYS_linkat, "linkat", {0, 2}, {1, 3}, -1, false, NULL, make_link},
     {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, false, NULL, change_name},
+    {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, false, NULL, change_remove},
     {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, false, NULL, change_size},
 };
 
@@ -74,12 +77,16 @@ bool call_is_id_map(const struct call *call, int fd, const char *path)
     return (call->options->image->flags & IMAGE_MAY_NEST) && is_id_map(path) && locate_is_proc(fd);
 }
 
-/* Files of other processes that lend nothing: the kernel asks who writes, not only who opened. */
-static bool is_lendable(const char *path, bool may_nest)
+/* Files of other processes that lend nothing: the kernel asks who writes, not only who opened. And
+ * where processes may trace each other, their memory: debuggers set breakpoints there. */
+static bool is_lendable(const struct call *call, const char *path)
 {
+    uint32_t flags = call->options->image->flags;
     const char *name = strrchr(path, '/');
 
-    return (name && strcmp(name, "/oom_score_adj") == 0) || (may_nest && is_id_map(path));
+    return (name && strcmp(name, "/oom_score_adj") == 0) ||
+           ((flags & IMAGE_MAY_TRACE) && name && strcmp(name, "/mem") == 0) ||
+           ((flags & IMAGE_MAY_NEST) && is_id_map(path));
 }
 
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes)
@@ -103,7 +110,7 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
         return r;
     if (pid == (call->locator.is_nested ? ids.deepest_tgid : ids.tgid))
         return 0;
-    return pid != 1 && is_lendable(path, may_nest) ? 0 : -EACCES;
+    return pid != 1 && is_lendable(call, path) ? 0 : -EACCES;
 }
 
 int call_refuse(const struct call *call, const char *path, int errnum)

@@ -83,6 +83,7 @@ int make_node(struct call *call);
 int make_symlink(struct call *call);
 int make_link(struct call *call);
 int change_name(struct call *call);
+int change_remove(struct call *call);
 int change_size(struct call *call);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that change what a name stands for: renames, and truncation by path. */
+/* Calls that change what a name stands for: renames, removal, and truncation by path. */
 #include "base/cleanup.h"
 #include "supervise/call.h"
 
@@ -89,6 +89,32 @@ int change_name(struct call *call)
         r = -errno;
     location_done(&sides[0].at);
     location_done(&sides[1].at);
+    return r;
+}
+
+static int removal_flags(const struct call *call)
+{
+    if (call->kind->number == SYS_unlinkat)
+        return call_int(call, 2);
+#ifdef SYS_rmdir
+    if (call->kind->number == SYS_rmdir)
+        return AT_REMOVEDIR;
+#endif
+    return 0;
+}
+
+int change_remove(struct call *call)
+{
+    struct side side = {.at = LOCATION_NONE};
+    char name[NAME_MAX + 2];
+    int r = find_side(call, 0, &side);
+
+    if (r == 0 && side.exists && side.is_refused && strcmp(side.at.name, ".") != 0)
+        r = call_refuse(call, side.at.path, EBUSY);
+    (void)snprintf(name, sizeof(name), "%s%s", side.at.name, side.at.has_slash ? "/" : "");
+    if (r == 0 && unlinkat(side.at.dir, name, removal_flags(call)) < 0)
+        r = -errno;
+    location_done(&side.at);
     return r;
 }
 

@@ -54,6 +54,7 @@ static int guard_add(struct guard *guard, const struct image_rule *from, struct 
         .wild = from->flags & RULE_FLAG_WILD,
         .is_repeat = from->flags & RULE_FLAG_REPEAT,
         .read_only = from->flags & RULE_FLAG_READ_ONLY,
+        .link = from->flags & RULE_FLAG_LINK ? "" : NULL,
         .layer = layer,
     };
     if (!vec_push(&policy->rules, rule))
@@ -74,8 +75,7 @@ int guard_init(struct guard *guard, const struct image *image, struct bawn_error
         reads->number = READS_STATIC;
     else if (image->default_access == ACCESS_ASK)
         reads->number = READS_DYNAMIC;
-    image_each(image, PART_RULES, struct image_rule, rule)
-    {
+    image_each (image, PART_RULES, struct image_rule, rule) {
         int r = guard_add(guard, rule, err);
 
         if (r < 0)
@@ -125,8 +125,7 @@ bool guard_is_writable_tree(const struct guard *guard, const char *path)
     bool is_writable = false;
 
     /* The last mount over a place is the one that is seen. */
-    image_each(guard->image, PART_MOUNTS, struct image_mount, mount)
-    {
+    image_each (guard->image, PART_MOUNTS, struct image_mount, mount) {
         const char *target = image_string(guard->image, mount->target);
 
         if (mount->step == STEP_SEAL_ALL)

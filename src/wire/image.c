@@ -72,8 +72,7 @@ int image_check(const void *bytes, size_t size, struct bawn_error *err)
     if (size < sizeof(*image) || memcmp(image->magic, image_magic, sizeof(image_magic)) != 0 ||
         image->size != size || memchr(image->version, 0, sizeof(image->version)) == NULL ||
         memchr(image->release, 0, sizeof(image->release)) == NULL ||
-        strcmp(image->version, BAWN_VERSION) != 0 || !parts_fit(image, size) ||
-        !strings_fit(image))
+        strcmp(image->version, BAWN_VERSION) != 0 || !parts_fit(image, size) || !strings_fit(image))
         return error_set(err, EBADMSG, "image.bad", "compiled plan: not one of this version");
     return 0;
 }

@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the set-up does, in order: first the skeleton, then the mounts. Targets are relative to the new root ("usr", not "/usr"). */
+/* What the set-up does, in order: first the skeleton, then the mounts. Targets are relative to the
+ * new root ("usr", not "/usr"). */
 enum image_step {
     STEP_DIR,       /* mkdir in the new root's own tmpfs; size is the mode */
     STEP_FILE,      /* an empty file to mount on */
@@ -65,7 +66,7 @@ struct image_rule {
     uint8_t reserved;
     uint16_t order; /* of the layer */
 };
-enum { RULE_FLAG_WILD = 1, RULE_FLAG_REPEAT = 2, RULE_FLAG_READ_ONLY = 4 };
+enum { RULE_FLAG_WILD = 1, RULE_FLAG_REPEAT = 2, RULE_FLAG_READ_ONLY = 4, RULE_FLAG_LINK = 8 };
 
 struct image_landlock_rule {
     uint32_t path; /* absolute, inside */
@@ -81,10 +82,13 @@ enum image_dep_kind {
     DEP_FILE,   /* lstat: the same file with the same content and mode */
     DEP_DIR,    /* lstat: the same directory with the same entries */
     DEP_PLACE,  /* lstat: the same kind of file, whatever is in it */
+    DEP_GATE, /* as DEP_DIR; if it is so, the entries behind it are so too, else they are looked at
+               */
 };
 struct image_dep {
     uint8_t kind;
-    uint8_t reserved[3];
+    uint8_t reserved;
+    uint16_t behind; /* DEP_GATE: how many entries it stands for */
     uint32_t path, text;
     uint32_t mode;
     uint64_t dev, ino;
@@ -112,21 +116,22 @@ struct image_span {
 };
 
 enum image_flag {
-    IMAGE_OWN_NET = 1,       /* a network namespace of its own */
-    IMAGE_MAY_TRACE = 2,     /* --debug */
-    IMAGE_MAY_NEST = 4,      /* --allow-containers */
-    IMAGE_SHOWS_ROOT = 8,    /* uid 0 inside */
-    IMAGE_KEEPS_ROOT = 16,   /* host uid 0 inside */
-    IMAGE_NOTIFIES = 32,     /* the filter sends calls to the supervisor */
-    IMAGE_PARTIAL = 64,      /* --best-effort: something is not enforced */
-    IMAGE_PROVEN = 128,      /* a probe inside found it contained, on this kernel */
+    IMAGE_OWN_NET = 1,        /* a network namespace of its own */
+    IMAGE_MAY_TRACE = 2,      /* --debug */
+    IMAGE_MAY_NEST = 4,       /* --allow-containers */
+    IMAGE_SHOWS_ROOT = 8,     /* uid 0 inside */
+    IMAGE_KEEPS_ROOT = 16,    /* host uid 0 inside */
+    IMAGE_NOTIFIES = 32,      /* the filter sends calls to the supervisor */
+    IMAGE_PARTIAL = 64,       /* --best-effort: something is not enforced */
+    IMAGE_PROVEN = 128,       /* a probe inside found it contained, on this kernel */
     IMAGE_BIND_REMOUNT = 256, /* no mount_setattr: bind and remount */
     IMAGE_ONCE = 512,         /* made from a look at many files: good for one start only */
 };
 
 /* The order is the order of the sizes in image.c. */
 enum image_part {
-    PART_SKELETON, /* struct image_mount: what is made in an empty directory that becomes the root */
+    PART_SKELETON, /* struct image_mount: what is made in an empty directory that becomes the root
+                    */
     PART_MOUNTS,
     PART_RULES,
     PART_LANDLOCK,
@@ -140,16 +145,16 @@ enum image_part {
 
 struct image {
     char magic[8];
-    char version[16];  /* of the bawn that made it */
-    char release[72];  /* uname -r, and a digest of uname -v: another kernel, another image */
-    uint64_t size;     /* of the whole image in bytes */
-    uint64_t nonce;    /* another one for every image */
-    uint32_t flags;    /* enum image_flag */
+    char version[16]; /* of the bawn that made it */
+    char release[72]; /* uname -r, and a digest of uname -v: another kernel, another image */
+    uint64_t size;    /* of the whole image in bytes */
+    uint64_t nonce;   /* another one for every image */
+    uint32_t flags;   /* enum image_flag */
     uint32_t caller_uid, caller_gid;
     uint32_t host_uid, host_gid;     /* who the command is to the host */
     uint32_t inside_uid, inside_gid; /* who it is to itself */
     uint32_t workspace, home, cwd;   /* strings; cwd is where the command starts */
-    uint32_t default_access;         /* reads outside all rules: for the supervisor's decisions */
+    uint32_t default_access;         /* enum access of reads outside all rules */
     uint32_t landlock_abi;
     uint32_t last_capability; /* that the kernel has */
     uint64_t landlock_fs, landlock_net, landlock_scoped;
@@ -175,7 +180,8 @@ static inline const char *image_string(const struct image *image, uint32_t at)
     return (const char *)image_part(image, PART_STRINGS) + at;
 }
 #define image_each(image, part, type, entry)                                                       \
-    for (const type *entry = image_part(image, part), *entry##_end = entry + image_count(image, part); \
+    for (const type *entry = image_part(image, part),                                              \
+                    *entry##_end = entry + image_count(image, part);                               \
          entry < entry##_end; entry++)
 
 /* A short name for what an image is: same inputs, same words. */

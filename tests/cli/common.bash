@@ -27,8 +27,8 @@ cli_setup() {
 
 # Every verb that can be run, one a line.
 cli_verbs() {
-    printf '%s\n' check why plan detect doctor 'policy show' 'policy lint' 'policy import' \
-        'policy export' 'policy approve' help
+    printf '%s\n' run shell ps status stop attach exec metrics check why plan detect doctor \
+        'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' help
 }
 
 # Runs a command on a pseudo-terminal; what comes on standard input is typed.

@@ -189,9 +189,10 @@ static const char *const refused[] = {"mount",
                                       "uselib"};
 static const char *const hidden[] = {"clone3", "io_uring_setup", "io_uring_enter",
                                      "io_uring_register"};
-static const char *const told[] = {"creat",   "openat2",  "mkdir",     "mkdirat", "mknod",
-                                   "mknodat", "symlink",  "symlinkat", "link",    "linkat",
-                                   "rename",  "renameat", "renameat2", "truncate"};
+static const char *const told[] = {"unlink",    "unlinkat", "rmdir",  "creat",   "openat2",
+                                   "mkdir",     "mkdirat",  "mknod",  "mknodat", "symlink",
+                                   "symlinkat", "link",     "linkat", "rename",  "renameat",
+                                   "renameat2", "truncate"};
 static const char *const allowed[] = {"read",
                                       "write",
                                       "stat",
@@ -199,7 +200,6 @@ static const char *const allowed[] = {"read",
                                       "statx",
                                       "execve",
                                       "execveat",
-                                      "unlink",
                                       "connect",
                                       "sendto",
                                       "bind",

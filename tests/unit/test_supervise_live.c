@@ -128,6 +128,7 @@ START_TEST(dev_tty_is_the_terminal_of_the_caller)
     int status;
 
     if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         check_tty(who[_i]);
         _exit(0);
     }

@@ -16,6 +16,19 @@ now() {
     names "$WS" && names "$HOME" && witness "$WS/sub" "$WS/.bashrc" "$WS/empty"
 }
 before=$(now)
+# Control groups of a launcher, by its pid in their names.
+groups_of() {
+    find /sys/fs/cgroup -maxdepth 5 -type d -name "bawn-$1-*" 2>/dev/null
+}
+no_groups_of() {
+    [[ -z $(groups_of "$1") ]]
+}
+# no_groups WHEN: of $launcher, 2 s after its end at most.
+no_groups() {
+    wait_for 2 no_groups_of "$launcher"
+    equal "" "$(groups_of "$launcher")" "control groups after $1"
+    groups_of "$launcher" | xargs -r rmdir
+}
 # A normal end, a failing command, one that cannot be found.
 for command in /bin/true /bin/false ./nowhere; do
     sandbox "${options[@]}" -- "$command"
@@ -24,20 +37,26 @@ done
 # While it runs, and after each way to die.
 for signal in TERM INT HUP QUIT KILL SEGV ABRT; do
     rm -f "$OUT/started"
-    ("$BAWN" run -C "$WS" --rw "$OUT" "${options[@]}" -- /bin/sh -c "echo >$OUT/started; exec sleep 20" 2>/dev/null) &
-    job=$!
+    # In the background a shell ignores SIGINT and SIGQUIT for what it starts.
+    env --default-signal=INT,QUIT "$BAWN" run -C "$WS" --rw "$OUT" "${options[@]}" -- \
+        /bin/sh -c "echo >$OUT/started; exec sleep 20" 2>/dev/null &
+    launcher=$!
     wait_for 10 test -e "$OUT/started" || broken "no start before SIG$signal"
     equal "$before" "$(now)" "the workspace while it runs"
-    launcher=$(pgrep -P "$job" | head -n1)
-    [[ $(cat "/proc/$job/comm" 2>/dev/null) == bash ]] || launcher=$job
-    kill -"$signal" "${launcher:-$job}"
-    wait "$job" 2>/dev/null
+    kill -"$signal" "$launcher"
+    wait "$launcher" 2>/dev/null
     equal "$before" "$(now)" "the workspace after SIG$signal"
+    no_groups "SIG$signal"
 done
 # Killed in the middle of the set-up.
-for delay in 0.001 0.002 0.003 0.005 0.008 0.013; do
-    timeout -s KILL "$delay" "$BAWN" run -C "$WS" "${options[@]}" -- /bin/true 2>/dev/null
+for delay in 0.001 0.002 0.003 0.004 0.005 0.006 0.008 0.010 0.013; do
+    "$BAWN" run -C "$WS" "${options[@]}" -- /bin/true 2>/dev/null &
+    launcher=$!
+    sleep "$delay"
+    kill -KILL "$launcher" 2>/dev/null
+    wait "$launcher" 2>/dev/null
     equal "$before" "$(now)" "the workspace after SIGKILL at $delay s"
+    no_groups "SIGKILL at $delay s"
 done
 is yes "$([[ -f $WS/.bashrc && -d $WS/empty ]] && echo yes)" "real empty files are still there"
 # The protection was real all the time, and what the command makes stays.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is run where set-up was disturbed: canary OUTSIDE PID. Makes the file
- * "ran", then says "contained", or what it could do. OUTSIDE is a file of the
+ * "sub/ran", then says "contained", or what it could do. OUTSIDE is a file of the
  * host's and PID a process there.
  */
 #include <arpa/inet.h>
@@ -78,7 +78,7 @@ static void check_kernel(pid_t outside)
 
 int main(int argc, char **argv)
 {
-    int fd = open("ran", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open("sub/ran", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
     if (argc != 3 || fd == -1)
         return 1;

@@ -11,7 +11,8 @@
  * all before that is set-up. What a process does while it is another program
  * than COMMAND is not counted. LOG gets a line "PLACE/NAME/N DETAIL" for each. The one
  * that -f names does not happen and ends with ERRNO. The exit status is that
- * of COMMAND, 99 when the call that -f names did not come.
+ * of COMMAND, 99 when the call that -f names did not come, and 97 when the tree
+ * became another program after it: all of it is ended then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROCESSES_MAX = 64, PLACE_BYTES = 64, NOT_REACHED = 99, SECONDS_MAX = 10 };
+enum { PROCESSES_MAX = 64, PLACE_BYTES = 64, NOT_REACHED = 99, NEW_PLAN = 97, SECONDS_MAX = 5 };
 
 /* What set-up is made of: reading the clock, memory and closing are left out. */
 static const struct {
@@ -274,6 +275,8 @@ static void at_exec(struct process *process)
         if (!has_begun)
             snprintf(first_comm, sizeof(first_comm), "%s", name);
         process->is_foreign = strcmp(name, first_comm) != 0;
+        if (was_reached && process->is_foreign && !is_over)
+            exit(NEW_PLAN);
     }
     if (file)
         fclose(file);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Read-only and private mounts for kernels without mount_setattr, or under a filter that refuses
+ * it: one mount at a time, as /proc/self/mountinfo lists them. */
+#ifndef LAUNCH_REMOUNT_H
+#define LAUNCH_REMOUNT_H
+
+#include <bawn/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether mount_setattr is not to be had here. */
+bool remount_is_needed(void);
+
+/* The procfs around us, before the new root covers it; remount_tree wants it. */
+int remount_open_proc(struct bawn_error *err);
+
+/*
+ * Makes the mount that fd is the root of, and all below it, private, and gives
+ * them the attributes (SYS_MOUNT_*) beside those they have. It is mounted
+ * somewhere, and nothing of the caller's runs yet. Changes the directory.
+ */
+int remount_tree(int proc_fd, int fd, uint64_t attributes, struct bawn_error *err);
+
+#endif

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# Real work, unmodified, under the default profile and one preset.
+load common
+
+setup() {
+    mkdir -p "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return 1
+    export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.org
+    export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org
+}
+
+# A repository with one commit, made outside.
+make_repository() {
+    git init -q -b main "$1"
+    git -C "$1" config user.email a@example.org
+    git -C "$1" config user.name a
+    echo one >"$1/file"
+    git -C "$1" add file
+    git -C "$1" commit -qm one
+}
+
+@test "work: git clone of a local repository, and a commit in it" {
+    make_repository origin
+    run "$BAWN" run --preset git -- sh -c \
+        'git clone -q origin copy && cd copy && echo two >>file && git commit -qam two && git log --format=%s'
+    [ "$status" -eq 0 ]
+    [ "$output" = $'two\none' ]
+    [ "$(git -C copy status --porcelain)" = "" ]
+}
+
+@test "work: a commit in a worktree" {
+    make_repository origin
+    git -C origin worktree add -q ../tree
+    run "$BAWN" run --preset git -- sh -c 'cd tree && echo two >>file && git commit -qam two && git log --format=%s'
+    [ "$status" -eq 0 ]
+    [ "$output" = $'two\none' ]
+}
+
+@test "work: a commit in the workspace's own repository needs no preset" {
+    make_repository origin
+    cd origin
+    run "$BAWN" run -- sh -c 'echo two >>file && git commit -qam two && git gc -q && git status --porcelain'
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+    [ "$(git log --format=%s)" = $'two\none' ]
+}
+
+@test "work: a python venv and unittest" {
+    printf 'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(1, 1)\n' >test_one.py
+    run "$BAWN" run --preset python -- sh -c 'python3 -m venv --without-pip v && v/bin/python -m unittest -q'
+    [ "$status" -eq 0 ]
+    [[ $output == *OK* ]]
+}
+
+@test "work: npm install of a local tarball, and its test" {
+    command -v npm >/dev/null || skip "npm is not installed"
+    mkdir dep
+    printf '{"name":"dep","version":"1.0.0","main":"i.js"}' >dep/package.json
+    echo 'module.exports = 42' >dep/i.js
+    (cd dep && npm pack -s >/dev/null)
+    printf '{"name":"app","version":"1.0.0","scripts":{"test":"node t.js"}}' >package.json
+    echo 'if (require("dep") !== 42) process.exit(1); console.log("it is")' >t.js
+    run "$BAWN" run --preset node -- sh -c 'npm install -s --offline ./dep/dep-1.0.0.tgz && npm test -s'
+    [ "$status" -eq 0 ]
+    [ "$output" = "it is" ]
+}
+
+@test "work: a meson build" {
+    printf "project('p', 'c')\nexecutable('p', 'p.c')\n" >meson.build
+    printf '#include <stdio.h>\nint main(void) { puts("built"); }\n' >p.c
+    run "$BAWN" run --preset c -- sh -c 'meson setup b >/dev/null && ninja -C b >/dev/null && b/p'
+    [ "$status" -eq 0 ]
+    [ "$output" = built ]
+}
+
+@test "work: what wants a network is told that there is none" {
+    run "$BAWN" run -- python3 -c \
+        'import socket; socket.create_connection(("192.0.2.1", 80), 2)'
+    [ "$status" -ne 0 ]
+    [[ $output == *"Network is unreachable"* ]]
+    run "$BAWN" run -- getent hosts example.org
+    [ "$status" -ne 0 ]
+}
+
+@test "work: archives, pipes, temporary files, background jobs" {
+    mkdir tree && seq 1000 >tree/numbers
+    run "$BAWN" run -- bash -c 'tar cf - tree | (mkdir out && tar xf - -C out); t=$(mktemp); sort -rn <out/tree/numbers >"$t" & wait; head -n1 "$t"; diff <(sort tree/numbers) <(sort out/tree/numbers) && echo same'
+    [ "$status" -eq 0 ]
+    [ "$output" = $'1000\nsame' ]
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions through the library, with real sandboxes: the launcher stands beside this program. */
+#include "lib/test.h"
+
+#include <bawn/bawn.h>
+#include <bawn/run.h>
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CASE_SECONDS = 60 };
+
+static char workspace[] = "/tmp/bawn-test-session-XXXXXX";
+static struct bawn_load *load;
+static struct bawn_policy *policy;
+static struct bawn_host *host;
+static struct bawn_plan *plan;
+static struct bawn_session *session;
+static struct bawn_error err;
+static int out[2];
+
+/* A file of the workspace, whole; "" when there is none. */
+static const char *content(const char *name)
+{
+    static char text[4096];
+    char path[128];
+    ssize_t length;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", workspace, name);
+    fd = open(path, O_RDONLY);
+    length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    text[length > 0 ? length : 0] = '\0';
+    if (fd >= 0)
+        (void)close(fd);
+    return text;
+}
+
+static void make_plan(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(workspace));
+    ck_assert_int_eq(bawn_load_new(&load, &err), 0);
+    bawn_load_isolated(load, true);
+    ck_assert_int_eq(bawn_load_workspace(load, workspace, &err), 0);
+    ck_assert_int_eq(bawn_policy_load(load, &policy, NULL, &err), 0);
+    ck_assert_int_eq(bawn_host_probe_kernel(&host, &err), 0);
+    ck_assert_int_eq(bawn_plan_new(policy, host, &plan, &err), 0);
+    ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+}
+
+static void drop_plan(void)
+{
+    char *argv[] = {(char[]){"rm"}, (char[]){"-rf"}, workspace, NULL};
+    pid_t pid;
+
+    bawn_plan_free(plan);
+    bawn_host_free(host);
+    bawn_policy_free(policy);
+    bawn_load_free(load);
+    pid = fork();
+    if (pid == 0) {
+        (void)execvp(argv[0], argv);
+        _exit(1);
+    }
+    (void)waitpid(pid, NULL, 0);
+}
+
+static void start(const struct bawn_command *command)
+{
+    int result = bawn_run_start(plan, command, &session, &err);
+
+    ck_assert_msg(result == 0, "%s", err.message);
+}
+
+/* Runs a shell line in the session. Returns its job. */
+static int exec_shell(const char *line)
+{
+    const char *argv[] = {"sh", "-c", line, NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, out[1], -1}};
+    int job = bawn_session_exec(session, &command, &err);
+
+    ck_assert_msg(job > 0, "%s", err.message);
+    return job;
+}
+
+static int status_of(int job)
+{
+    int status = -1;
+    int result = bawn_session_wait(session, job, &status, &err);
+
+    ck_assert_msg(result == 0, "%s", err.message);
+    return status;
+}
+
+START_TEST(commands_run_one_after_another_with_their_own_status)
+{
+    start(NULL);
+    ck_assert_int_eq(status_of(exec_shell("exit 0")), 0);
+    ck_assert_int_eq(status_of(exec_shell("exit 7")), 7);
+    ck_assert_int_eq(status_of(exec_shell("kill -TERM $$")), 128 + SIGTERM);
+    ck_assert_int_eq(status_of(exec_shell("echo $$ > a; test \"$(pwd)\" = \"$PWD\"")), 0);
+    ck_assert_str_ne(content("a"), "");
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(commands_run_side_by_side_and_are_waited_for_in_any_order)
+{
+    int slow, quick;
+
+    start(NULL);
+    slow = exec_shell("sleep 0.2; exit 3");
+    quick = exec_shell("exit 4");
+    ck_assert_int_eq(status_of(slow), 3);
+    ck_assert_int_eq(status_of(quick), 4);
+    ck_assert_int_eq(bawn_session_wait(session, quick + 1, &slow, &err), -EINVAL);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(output_comes_through_the_descriptors_that_were_given)
+{
+    char text[16] = "";
+
+    start(NULL);
+    ck_assert_int_eq(status_of(exec_shell("printf hello")), 0);
+    ck_assert_int_eq(read(out[0], text, sizeof(text)), 5);
+    ck_assert_str_eq(text, "hello");
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_program_that_is_not_there_is_told_by_its_errno)
+{
+    const char *argv[] = {"no-such-program", NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}};
+    int status, job;
+
+    start(NULL);
+    job = bawn_session_exec(session, &command, &err);
+    ck_assert_int_eq(bawn_session_wait(session, job, &status, &err), -ENOENT);
+    ck_assert_int_eq(status_of(exec_shell("exit 0")), 0);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(the_environment_is_filtered_for_every_command)
+{
+    const char *argv[] = {"sh", "-c", "env > e", NULL};
+    const char *variables[] = {"LD_PRELOAD=/x.so", "LANG=C.UTF-8", "AWS_SECRET_ACCESS_KEY=s3cr3t",
+                               NULL};
+    struct bawn_command command = {.argv = argv, .environ = variables, .fds = {-1, -1, -1}};
+
+    start(NULL);
+    ck_assert_int_eq(status_of(bawn_session_exec(session, &command, &err)), 0);
+    ck_assert_ptr_nonnull(strstr(content("e"), "LANG=C.UTF-8"));
+    ck_assert_ptr_null(strstr(content("e"), "LD_PRELOAD"));
+    ck_assert_ptr_null(strstr(content("e"), "s3cr3t"));
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_directory_or_terminal_cannot_be_handed_in)
+{
+    const char *argv[] = {"true", NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}};
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+    start(NULL);
+    command.fds[0] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EBADF);
+    ck_assert_int_ge(master, 0);
+    command.fds[0] = master;
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -ENOTTY);
+    ck_assert_int_eq(status_of(exec_shell("exit 5")), 5);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(boundaries_hold_for_every_command)
+{
+    start(NULL);
+    ck_assert_int_ne(status_of(exec_shell("echo x > /etc/bawn-test-outside")), 0);
+    ck_assert_int_ne(access("/etc/bawn-test-outside", F_OK), 0);
+    ck_assert_int_eq(status_of(exec_shell("grep -q 'NoNewPrivs:.1' /proc/self/status")), 0);
+    ck_assert_int_eq(status_of(exec_shell("grep -q 'Seccomp:.2' /proc/self/status")), 0);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_session_ends_with_its_command)
+{
+    const char *argv[] = {"sh", "-c", "exit 9", NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}};
+
+    start(&command);
+    ck_assert_int_eq(status_of(0), 9);
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EPIPE);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(closing_ends_all_that_runs)
+{
+    start(NULL);
+    /* Each has the pipe's end: it is at its end when all are gone. */
+    (void)exec_shell("trap '' HUP TERM; sleep 1000 & setsid sleep 1000 & sleep 1000");
+    ck_assert_int_eq(status_of(exec_shell("exit 0")), 0);
+    (void)close(out[1]);
+    bawn_session_close(session);
+    ck_assert_int_eq(read(out[0], &err, 1), 0);
+}
+END_TEST
+
+START_TEST(a_signal_reaches_its_job_alone)
+{
+    int one, other;
+
+    start(NULL);
+    one = exec_shell("exec sleep 1000");
+    other = exec_shell("exec sleep 0.5");
+    ck_assert_int_eq(bawn_session_signal(session, one, SIGINT, &err), 0);
+    ck_assert_int_eq(status_of(one), 128 + SIGINT);
+    ck_assert_int_eq(status_of(other), 0);
+    bawn_session_close(session);
+}
+END_TEST
+
+static void *start_in_thread(void *context)
+{
+    (void)context;
+    start(NULL);
+    return NULL;
+}
+
+START_TEST(a_thread_that_ended_does_not_end_the_session_it_started)
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, start_in_thread, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(status_of(exec_shell("exit 6")), 6);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(an_unknown_session_is_not_opened)
+{
+    char runtime[] = "/tmp/bawn-test-runtime-XXXXXX";
+
+    ck_assert_ptr_nonnull(mkdtemp(runtime));
+    ck_assert_int_eq(setenv("XDG_RUNTIME_DIR", runtime, 1), 0);
+    ck_assert_int_eq(bawn_session_open("zzzzzz", &session, &err), -ESRCH);
+    ck_assert_str_eq(err.code, "session.unknown");
+    ck_assert_int_eq(bawn_session_open(NULL, &session, &err), -ESRCH);
+    ck_assert_str_eq(err.code, "session.none");
+    ck_assert_int_eq(rmdir(runtime), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("session");
+    TCase *tcase = tcase_create("session");
+
+    tcase_add_checked_fixture(tcase, make_plan, drop_plan);
+    tcase_set_timeout(tcase, CASE_SECONDS);
+    tcase_add_test(tcase, commands_run_one_after_another_with_their_own_status);
+    tcase_add_test(tcase, commands_run_side_by_side_and_are_waited_for_in_any_order);
+    tcase_add_test(tcase, output_comes_through_the_descriptors_that_were_given);
+    tcase_add_test(tcase, a_program_that_is_not_there_is_told_by_its_errno);
+    tcase_add_test(tcase, the_environment_is_filtered_for_every_command);
+    tcase_add_test(tcase, a_directory_or_terminal_cannot_be_handed_in);
+    tcase_add_test(tcase, boundaries_hold_for_every_command);
+    tcase_add_test(tcase, a_session_ends_with_its_command);
+    tcase_add_test(tcase, closing_ends_all_that_runs);
+    tcase_add_test(tcase, a_signal_reaches_its_job_alone);
+    tcase_add_test(tcase, a_thread_that_ended_does_not_end_the_session_it_started);
+    tcase_add_test(tcase, an_unknown_session_is_not_opened);
+    suite_add_tcase(suite, tcase);
+    return test_run(suite, "session");
+}
