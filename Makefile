@@ -3,6 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+BENCH_RUNS ?= 100
 
 .PHONY: all run test test-vm mutation lint fuzz bench install clean
 
@@ -44,9 +45,13 @@ fuzz:
 	@scripts/deps.sh build fuzz
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
 
+# What questions cost, and what the sandbox costs beside other tools; the tables in docs are made
+# anew. BENCH_RUNS for each start.
 bench: all
-	@ninja -C $(BUILD) tests/bench_query
+	@scripts/deps.sh build bench
+	@ninja -C $(BUILD) tests/bench_query tests/bench_spawn tests/bench_calls tests/bench_exec
 	@$(BUILD)/tests/bench_query
+	@scripts/bench.py --build $(BUILD) --runs $(BENCH_RUNS) --write
 
 install: all
 	@meson configure $(BUILD) --prefix=$(PREFIX)

@@ -63,10 +63,10 @@ class Place:
                      'done; shift 2; exec "$@"', "sh", str(mounts), str(self.base / "mounts")]
         return words + (["runuser", "-u", self.user, "--"] if self.other else [])
 
-    def run(self, *words, check=True, **more):
+    def run(self, *words, check=True):
         done = subprocess.run(self.become() + [str(word) for word in words], env=self.env,
                               cwd=self.work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False, **more)
+                              stderr=subprocess.PIPE, text=True, check=False)
         if check and done.returncode != 0:
             raise Failed(f"{' '.join(map(str, words))}: {done.returncode}: {done.stderr.strip()}")
         return done
@@ -95,6 +95,10 @@ class Place:
 
     def remove(self):
         shutil.rmtree(self.base, ignore_errors=True)
+
+
+def tell(what):
+    print(f"measuring {what}", file=sys.stderr, flush=True)
 
 
 def ratio(samples, name, base):
@@ -202,8 +206,8 @@ with open("big.c", "w") as out:
 os.mkdir("project")
 for i in range(30):
     with open(f"project/m{i}.c", "w") as out:
-        out.write("#include <stdio.h>\n" + "".join(
-            f"int m{i}_{j}(int n) {{ return n * {j} + printf(\"%d\", n); }}\n" for j in range(20)))
+        out.write("#include <stddef.h>\nint printf(const char *, ...);\n" + "".join(
+            f"int m{i}_{j}(int n) {{ return n * {j} + printf(\"%d\", n); }}\n" for j in range(9)))
 with open("project/Makefile", "w") as out:
     out.write("all: " + " ".join(f"m{i}.o" for i in range(30)) + "\n"
               "%.o: %.c\n\t@$(CC) -O1 -c -o $@ $<\n")
@@ -220,7 +224,7 @@ total = sum(i * i % 7 for i in range(500000))
     place.run("python3", "-c", script)
     place.run("sh", "-ec", "mkdir repo; cp -r tree repo/; cd repo; git init -q; "
               "git config user.name bench; git config user.email bench@localhost; "
-              "git config gc.auto 0; git add .; git commit -qm first")
+              "git config gc.auto 0; git config core.fsync none; git add .; git commit -qm first")
 
 
 # name: (options of bawn, script). A script leaves things as they were.
@@ -239,17 +243,33 @@ WORK = {
 }
 
 
+# What the filter sends out: calls that make, move or remove names, and opens that may write.
+NOTIFIED = ("creat,openat2,mkdir,mkdirat,mknod,mknodat,symlink,symlinkat,link,linkat,rename,"
+            "renameat,renameat2,truncate,unlink,unlinkat,rmdir")
+
+
+def count_notified(place, words):
+    trace = place.base / "trace"
+    place.run("strace", "-f", "--seccomp-bpf", "-qq", "-e", "signal=none", "-e",
+              f"trace=open,openat,{NOTIFIED}", "-o", trace, *words)
+    return sum(1 for line in trace.read_text(errors="replace").splitlines()
+               if re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|TMPFILE)", line)
+               or re.match(rf"\d+ +({NOTIFIED.replace(',', '|')})\(", line))
+
+
 def measure_work(place, rounds, rows):
+    """In a session that runs: what the start costs is told elsewhere."""
     write_tree(place)
     for name, (options, script) in WORK.items():
-        if name == "git commit":
-            # Its own cost is that of fsync; leave that to the disk.
-            place.run("git", "-C", "repo", "config", "core.fsync", "none")
+        tell(name)
         words = ["/bin/sh", "-c", f"{{ {script}; }} >/dev/null"]
-        place.run(*place.bawn("run", *options, "--"), *words)
-        samples = place.time(rounds, {"native": words, "again": words,
-                                      "bawn": place.bawn("run", *options, "--", *words)})
+        with session(place, *options) as sid:
+            inside = (place.bawn("exec", sid, "--") if sid else
+                      place.bawn("run", *options, "--")) + words
+            place.run(*inside)
+            samples = place.time(rounds, {"native": words, "again": words, "bawn": inside})
         rows.append({"name": name, "native": min(samples["native"]),
+                     "notified": count_notified(place, words),
                      "bawn": ratio(samples, "bawn", "native"),
                      "noise": ratio(samples, "again", "native"), "limit": LIMITS["work"]})
 
@@ -272,6 +292,7 @@ def measure_calls(place, rows):
 
 
 def measure_start(place, rounds, mounts, rows):
+    tell(f"starts as {place.user}")
     commands = start_commands(place, rounds)
     place.run(*commands["bawn run"])
     samples = place.time(rounds, commands, mounts=max(0, mounts - mount_count()))
@@ -323,6 +344,7 @@ def denied_paths(place, kind, count):
 
 def measure_denied(place, rounds, rows):
     """Policies that deny 5 and 5,000 paths of each kind."""
+    tell("denied paths")
     for path in denied_paths(place, "work", 5000):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         pathlib.Path(path).touch()
@@ -341,6 +363,7 @@ def measure_denied(place, rounds, rows):
 
 
 def measure_crowd(place, rows):
+    tell("many runs")
     words = place.bawn("run", "--", "/bin/true")
     place.run(*words)
     samples = place.time(1000, {"bawn": words})
@@ -352,7 +375,8 @@ def measure_crowd(place, rows):
 def measure_memory(place, rows):
     """KiB of the launcher and of pid 1: resident, and with shared pages shared out."""
     with subprocess.Popen(place.become() + place.bawn("run", "--", "/bin/sleep", "60"),
-                          env=place.env, cwd=place.work, stdin=subprocess.DEVNULL) as process:
+                          env=place.env, cwd=place.work, stdin=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
         time.sleep(0.5)
         try:
             below, found = [process.pid], {}
@@ -371,12 +395,12 @@ def measure_memory(place, rows):
 
 
 @contextlib.contextmanager
-def session(place):
+def session(place, *options):
     """A session in the background, if this bawn has them."""
-    done = place.run(*place.bawn("run", "--detach", "--", "/bin/sleep", "600"), check=False)
-    name = done.stdout.strip()
+    words = place.bawn("run", "--detach", *options, "--", "/bin/sleep", "600")
+    name = place.run("timeout", "5", *words, check=False).stdout.strip()
     try:
-        yield name if done.returncode == 0 and re.fullmatch(r"\w+", name) else None
+        yield name if re.fullmatch(r"\w+", name) else None
     finally:
         if name:
             place.run(*place.bawn("stop", name), check=False)
@@ -457,9 +481,10 @@ def report(result):
              table(["", "", "limit"], single_rows(result))]
     if result["work"]:
         parts.append(table(
-            ["work inside against outside", "outside", "bawn", "outside again"],
-            [[row["name"], f"{row['native'] * 1e3:.0f} ms", both(row["bawn"]) +
-              over(row["bawn"], row["limit"]), both(row["noise"])] for row in result["work"]]))
+            ["work inside against outside", "outside", "calls answered", "bawn", "outside again"],
+            [[row["name"], f"{row['native'] * 1e3:.0f} ms", str(row["notified"]),
+              both(row["bawn"]) + over(row["bawn"], row["limit"]), both(row["noise"])]
+             for row in result["work"]]))
     if result["calls"]:
         parts.append(table(
             ["one call", "outside", "inside"],
@@ -471,10 +496,12 @@ def report(result):
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   .title { font-weight: 600; font-size: 15px } .small { font-size: 11px; fill: #59636e }
+  .value { stroke: #ffffff; stroke-width: 3px; paint-order: stroke }
   .paper { fill: #ffffff } .line { stroke: #d1d9e0 } .limit { stroke: #cf222e; stroke-dasharray: 4 3 }
   .own { fill: #0969da } .other { fill: #9aa4ae } .own.faint { fill: #80b4ee } .other.faint { fill: #cdd3d9 }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc } .small { fill: #9198a1 } .paper { fill: #0d1117 } .line { stroke: #3d444d }
+    .value { stroke: #0d1117 }
     .limit { stroke: #ff7b72 } .own { fill: #4493f8 } .other { fill: #7d8590 }
     .own.faint { fill: #1f4f8f } .other.faint { fill: #444c56 }
   }"""
@@ -494,27 +521,29 @@ class Plot:
         self.out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{bottom}" class="{kind}"/>')
 
     def panel(self, title, legend, groups, scale, ticks, limit):
-        """groups: (name, is_own, [values]); the second value of a group is drawn faint."""
+        """groups: (name, [(value, class of its bar)])."""
         self.y += 26
         self.text(16, self.y, title, "title")
-        self.text(16, self.y + 18, legend, "small")
+        self.text(16, self.y + 18, legend + "; dashed: the limit for bawn", "small")
         self.y += 30
-        height = sum(len(values) * (self.BAR + 2) + 9 for _, _, values in groups)
+        end = self.y + sum(len(bars) * (self.BAR + 2) + 9 for _, bars in groups)
         for tick in ticks:
-            self.line(self.LEFT + scale(tick), self.y, self.y + height, "line")
-            self.text(self.LEFT + scale(tick), self.y + height + 15, f"{tick:g}", "small", "middle")
-        end = self.y + height
-        for name, is_own, values in groups:
-            self.text(self.LEFT - 8, self.y + len(values) * (self.BAR + 2) / 2 + 5, name, "", "end")
-            for i, value in enumerate(values):
-                kind = ("own" if is_own else "other") + (" faint" if i else "")
+            self.line(self.LEFT + scale(tick), self.y, end, "line")
+            self.text(self.LEFT + scale(tick), end + 15, f"{tick:g}", "small", "middle")
+        labels = []
+        top = self.y
+        for name, bars in groups:
+            self.text(self.LEFT - 8, self.y + len(bars) * (self.BAR + 2) / 2 + 4, name, "", "end")
+            for value, kind in bars:
                 self.out.append(f'<rect x="{self.LEFT}" y="{self.y}" height="{self.BAR}" rx="2" '
                                 f'width="{max(1, scale(value)):.1f}" class="{kind}"/>')
-                self.text(self.LEFT + max(1, scale(value)) + 5, self.y + self.BAR - 2,
-                          f"{value:.2f}" if value < 10 else f"{value:.0f}", "small")
+                labels.append((self.LEFT + max(1, scale(value)) + 5, self.y + self.BAR - 2,
+                               f"{value:.2f}" if value < 10 else f"{value:.0f}", "small value"))
                 self.y += self.BAR + 2
             self.y += 9
-        self.line(self.LEFT + scale(limit), end - height - 4, end, "limit")
+        self.line(self.LEFT + scale(limit), top - 4, end, "limit")
+        for label in labels:
+            self.text(*label)
         self.y = end + 26
 
     def svg(self):
@@ -530,20 +559,22 @@ def draw(result):
     plot = Plot()
     first = [start for start in result["start"] if start["user"] == result["start"][0]["user"]]
     names = sorted(first[0]["tools"], key=lambda name: first[0]["tools"][name][0])
-    groups = [(name, name.startswith("bawn"),
-               [start["tools"][name][0] for start in first if name in start["tools"]])
+    groups = [(name, [(start["tools"][name][0],
+                       ("own" if name.startswith("bawn") else "other") + (" faint" if i else ""))
+                      for i, start in enumerate(first) if name in start["tools"]])
               for name in names]
-    top = max(value for _, _, values in groups for value in values)
-    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= top * 1.1]
-    wide = plot.WIDTH / math.log(top * 2)
-    legend = "times a bare vfork and exec, log scale; " + (
-        f"{first[0]['mounts']} mounts on the host, below it {first[1]['mounts']}"
-        if len(first) > 1 else f"{first[0]['mounts']} mounts on the host")
+    most = max(value for _, bars in groups for value, _ in bars)
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500) if tick <= most * 1.1]
+    wide = plot.WIDTH / math.log(most * 2)
+    legend = f"times a bare vfork and exec, log scale; {first[0]['mounts']} mounts on the host"
+    if len(first) > 1:
+        legend += f", in the second bars {first[1]['mounts']}"
     plot.panel("Start of /bin/true", legend, groups, lambda value: wide * math.log(value * 2), ticks,
                LIMITS["bare"])
     if result["work"]:
-        plot.panel("Work inside", "times the same work outside; below it: outside measured twice",
-                   [(row["name"], True, [row["bawn"][0], row["noise"][0]]) for row in result["work"]],
+        plot.panel("Work inside", "times the same work outside; grey: outside measured again",
+                   [(row["name"], [(row["bawn"][0], "own"), (row["noise"][0], "other faint")])
+                    for row in result["work"]],
                    lambda value: plot.WIDTH * value / 1.6, [0, 0.5, 1, 1.5], LIMITS["work"])
     return plot.svg()
 
@@ -626,6 +657,7 @@ def main():
     parser.add_argument("--work-runs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="starts of one user alone")
     parser.add_argument("--check", action="store_true", help="end with 1 when a limit is not held")
+    parser.add_argument("--json", type=pathlib.Path, help="write what was measured to this file")
     parser.add_argument("--write", action="store_true", help="make the tables in docs anew")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
@@ -638,6 +670,8 @@ def main():
         result = (measure_quick(places[0]) if options.quick else
                   measure_all(places, options.runs, options.work_runs))
     print(report(result))
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
     if options.write:
         write_docs(result)
     problems = list(broken(result)) if options.check or not options.quick else []

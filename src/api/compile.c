@@ -2,6 +2,7 @@
 /* A plan for a launcher: compiled, with what it was made from, in a sealed descriptor. */
 #include "plan/compile.h"
 #include "api/api.h"
+#include "api/ids.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -180,15 +181,26 @@ static void add_variables(struct deps *deps)
     }
 }
 
-/* Ordinary users: the command has the caller's rights. Root: it has those of others. */
+/*
+ * Ordinary users: the command has the caller's rights. Root: it has those of
+ * others. SECURITY: the owner of a file, or of a directory on the way to it, gives
+ * himself the rights that its mode does not.
+ */
 static bool reaches(void *context, const char *path)
 {
     const struct bawn_plan *plan = context;
+    char dir[LIMIT_PATH_BYTES];
     struct stat status;
 
-    if (plan->plan.facts->uid != 0)
-        return access(path, R_OK) == 0 || access(path, W_OK) == 0 || access(path, X_OK) == 0;
-    return plan->plan.process.keeps_host_root || lstat(path, &status) < 0 || status.st_mode & 07;
+    if (plan->plan.facts->uid == 0)
+        return plan->plan.process.keeps_host_root || lstat(path, &status) < 0 ||
+               status.st_mode & 07;
+    if (access(path, R_OK) == 0 || access(path, W_OK) == 0 || access(path, X_OK) == 0)
+        return true;
+    (void)snprintf(dir, sizeof(dir), "%s", path);
+    while (lstat(dir, &status) < 0)
+        cut_name(dir);
+    return status.st_uid == plan->plan.facts->uid;
 }
 
 static bool is_steady(void *context, const char *path)
@@ -206,6 +218,40 @@ static bool is_steady(void *context, const char *path)
             return true;
         cut_name(dir);
     }
+}
+
+static bool is_private(void *context, const char *path)
+{
+    struct stat status;
+
+    (void)context;
+    return stat(path, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) &&
+           (status.st_mode & 06) != 06;
+}
+
+/* The ids behind the caller's, for containers inside. Root takes some that nobody has. */
+static void find_subordinates(struct compile_input *input)
+{
+    enum { FIRST = 0x7ffe0000, WANTED = 65535 };
+    unsigned uid = input->plan->facts->uid;
+    uint32_t uids = 0;
+    uint32_t gids = 0;
+
+    if (input->is_host_root) {
+        input->sub_uid = input->sub_gid = FIRST;
+        uids = gids = WANTED;
+    } else if (uid == 0) {
+        /* Our own, without that of root. */
+        input->sub_uid = input->sub_gid = 1;
+        uids = ids_from_root("/proc/self/uid_map") - 1;
+        gids = ids_from_root("/proc/self/gid_map") - 1;
+    } else if (!ids_range("/etc/subuid", uid, &input->sub_uid, &uids) ||
+               !ids_range("/etc/subgid", uid, &input->sub_gid, &gids)) {
+        return;
+    }
+    input->sub_count = uids < gids ? uids : gids;
+    if (input->sub_count > WANTED)
+        input->sub_count = WANTED;
 }
 
 static bool is_name(const char *text)
@@ -271,6 +317,7 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                                       .looker = &host_looker,
                                       .reaches = reaches,
                                       .is_steady = is_steady,
+                                      .is_private = is_private,
                                       .context = (void *)(uintptr_t)plan,
                                       .cwd = cwd,
                                       .user = is_name(user) ? user : "user",
@@ -281,6 +328,8 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                                       .deps = deps.items.items,
                                       .dep_count = deps.items.count};
 
+        input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
+        find_subordinates(&input);
         r = compile_image(&input, &image, err);
     }
     if (r == 0 && getrandom(&image->nonce, sizeof(image->nonce), 0) < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that patterns hide: found in the trees that are shown, so that they can be masked. */
+/* Files that patterns hide, and sockets that may not be connected to: found in the trees that are
+ * shown, so that they can be masked. */
 #include "api/api.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -19,11 +20,18 @@
  * tree that it shows is walked, and what a pattern hides gets a rule of its own.
  * What is made later inside is refused when it is made. A tree that is too large
  * to be walked is refused: a pattern that cannot be held must not seem to be.
+ *
+ * A read-only mount does not keep anybody from connecting to a socket. So the
+ * trees that somebody granted for reading are looked through for sockets, too, as
+ * far as they are not too large; the built-in grants have none.
  */
-enum { WALK_ENTRIES = 500000, WALK_DEPTH = 64, WALK_SECONDS = 10 };
+enum { WALK_ENTRIES = 500000, SOCKET_ENTRIES = 20000, WALK_DEPTH = 64, WALK_SECONDS = 10 };
 
 struct walk {
     struct policy *policy;
+    const struct path_rule
+        *sockets; /* what hides the sockets of the tree; NULL: they may be used */
+    bool has_patterns;
     size_t entries;
     time_t deadline;
     struct bawn_error *err;
@@ -57,6 +65,21 @@ static int note(struct walk *walk, const struct path_rule *rule, const char *pat
 
 static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth);
 
+/* Whether the walk is over: without patterns it is for sockets alone, and has its limit. */
+static bool is_over(const struct walk *walk)
+{
+    return !walk->has_patterns && walk->entries > SOCKET_ENTRIES;
+}
+
+static bool is_listed(const struct walk *walk, const char *path)
+{
+    vec_each (&walk->policy->items, item) {
+        if (item->list == LIST_NETWORK_UNIX_SOCKETS && strcmp(item->value, path) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry, char *path,
                       unsigned depth)
 {
@@ -66,8 +89,13 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
     if (++walk->entries > WALK_ENTRIES ||
         (walk->entries % 1024 == 0 && time(NULL) > walk->deadline))
         return refuse(walk, path);
+    if (is_over(walk))
+        return 0;
     if (decide_path(walk->policy, path, decisions) < 0)
         return error_memory(walk->err);
+    if (entry->d_type == DT_SOCK && walk->sockets && decisions[PATH_WRITE].access == ACCESS_DENY &&
+        !is_listed(walk, path))
+        return note(walk, walk->sockets, path);
     rule = decisions[PATH_READ].rule;
     if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
         return note(walk, rule, path);
@@ -89,14 +117,14 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
         return 0;
     if (depth > WALK_DEPTH) {
         (void)close(fd);
-        return refuse(walk, path);
+        return walk->has_patterns ? refuse(walk, path) : 0;
     }
     dir = fdopendir(fd);
     if (!dir) {
         (void)close(fd);
         return error_memory(walk->err);
     }
-    while (r == 0 && (entry = readdir(dir))) {
+    while (r == 0 && !is_over(walk) && (entry = readdir(dir))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (length + strlen(entry->d_name) + 2 > LIMIT_PATH_BYTES) {
@@ -126,6 +154,22 @@ static bool is_root(const struct policy *policy, const struct path_rule *rule)
     return true;
 }
 
+/* What says no to the sockets of a tree that may be read: as strong as the grant. */
+static const struct path_rule *socket_rule(struct walk *walk, const struct path_rule *grant)
+{
+    struct path_rule *rule = arena_new(&walk->policy->arena, struct path_rule);
+
+    if (rule)
+        *rule = (struct path_rule){.kind = RULE_PATTERN,
+                                   .path = grant->path,
+                                   .spelled = "socket in a read-only tree",
+                                   .read = ACCESS_DENY,
+                                   .write = ACCESS_DENY,
+                                   .layer = grant->layer,
+                                   .origin = grant->origin};
+    return rule;
+}
+
 static int walk_trees(struct walk *walk)
 {
     char path[LIMIT_PATH_BYTES];
@@ -137,6 +181,16 @@ static int walk_trees(struct walk *walk)
 
         if (!is_root(walk->policy, rule))
             continue;
+        walk->sockets = NULL;
+        if (rule->read_only && rule->layer->authority != AUTHORITY_BUILTIN) {
+            walk->sockets = socket_rule(walk, rule);
+            if (!walk->sockets)
+                return error_memory(walk->err);
+        }
+        if (!walk->has_patterns && !walk->sockets)
+            continue;
+        if (!walk->has_patterns)
+            walk->entries = 0;
         (void)snprintf(path, sizeof(path), "%s", rule->path);
         r = walk_dir(walk, AT_FDCWD, rule->path, path, 0);
     }
@@ -151,8 +205,8 @@ int matches_find(struct policy *policy, size_t *ret_patterns, struct bawn_error 
     *ret_patterns = 0;
     vec_each (&policy->rules, rule)
         *ret_patterns += hides(*rule);
-    if (*ret_patterns)
-        r = walk_trees(&walk);
+    walk.has_patterns = *ret_patterns > 0;
+    r = walk_trees(&walk);
     for (size_t i = 0; i < walk.paths.count; i++) {
         if (r == 0)
             r = policy_add_match(policy, walk.rules.items[i], walk.paths.items[i], err);

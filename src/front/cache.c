@@ -48,27 +48,42 @@ static bool is_cachable(const struct front *front)
     return !options_has(&front->options, OPTION_CLAUDE);
 }
 
-/* All that selects the policy. */
+/* Each with its NUL, so that no value can look like two. */
+static void add_part(struct strbuf *key, const char *text)
+{
+    strbuf_add_bytes(key, text, strlen(text) + 1);
+}
+
+/* All that selects the policy. SECURITY: a workspace by what it is, not by its name: a link may lead
+ * elsewhere the next time. */
 static bool make_key(const struct front *front, struct strbuf *key)
 {
-    char cwd[LIMIT_PATH_BYTES];
+    const char *workspace = options_value(&front->options, OPTION_WORKSPACE);
+    char path[LIMIT_PATH_BYTES];
 
-    if (!getcwd(cwd, sizeof(cwd)))
+    strbuf_addf(key, "%s %lu %lu %d", BAWN_VERSION, getauxval(AT_UID), getauxval(AT_GID),
+                isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+    add_part(key, "");
+    if (!getcwd(path, sizeof(path)))
         return false;
-    strbuf_addf(key, "%s\n%u %u %d\n%s\n", BAWN_VERSION, (unsigned)getauxval(AT_UID),
-                (unsigned)getauxval(AT_GID), isatty(STDIN_FILENO) && isatty(STDERR_FILENO), cwd);
+    add_part(key, path);
+    if (workspace && !realpath(workspace, path))
+        return false;
+    add_part(key, workspace ? path : "");
     vec_each (&front->options.given, given) {
-        if (given->option->id != OPTION_DETACH && given->option->id != OPTION_STATS &&
-            given->option->id != OPTION_JSON && given->option->id != OPTION_QUIET)
-            strbuf_addf(key, "%s=%s\n", given->option->name, given->value ? given->value : "");
+        if (given->option->id == OPTION_DETACH || given->option->id == OPTION_STATS ||
+            given->option->id == OPTION_JSON || given->option->id == OPTION_QUIET)
+            continue;
+        add_part(key, given->option->name);
+        add_part(key, given->value ? given->value : "");
     }
     return !key->failed && key->length < CACHE_KEY_BYTES;
 }
 
-static uint64_t hash(const char *text, uint64_t seed)
+static uint64_t hash(const char *bytes, size_t length, uint64_t seed)
 {
-    for (; *text; text++)
-        seed = (seed ^ (unsigned char)*text) * 0x100000001b3ULL;
+    for (size_t i = 0; i < length; i++)
+        seed = (seed ^ (unsigned char)bytes[i]) * 0x100000001b3ULL;
     return seed;
 }
 
@@ -93,7 +108,7 @@ static bool locate(const struct front *front, struct strbuf *key, char path[LIMI
     if (!is_cachable(front) || !make_key(front, key) || !make_dir(front, path))
         return false;
     (void)snprintf(path + strlen(path), 64, "/%016llx",
-                   (unsigned long long)hash(key->text, 0xcbf29ce484222325ULL));
+                   (unsigned long long)hash(key->text, key->length, 0xcbf29ce484222325ULL));
     return true;
 }
 

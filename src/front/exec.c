@@ -85,6 +85,9 @@ static int on_signal(void *context, int signal)
     struct exec *exec = context;
     struct control_message message = {.kind = CONTROL_SIGNAL, .job = JOB, .value = signal};
 
+    /* The terminal inside has told it already. */
+    if (signal == SIGWINCH)
+        return 0;
     return link_send(&exec->link, &message, NULL);
 }
 

@@ -36,13 +36,13 @@ int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
     return result;
 }
 
-static char *user_shell(char *const *environ)
+static char *user_shell(char *const *variables)
 {
     static char fallback[] = "/bin/sh";
 
-    for (; *environ; environ++) {
-        if (strncmp(*environ, "SHELL=/", 7) == 0)
-            return *environ + 6;
+    for (; *variables; variables++) {
+        if (strncmp(*variables, "SHELL=/", 7) == 0)
+            return *variables + 6;
     }
     return fallback;
 }

@@ -43,8 +43,6 @@ static int drop_capabilities(unsigned long last, struct bawn_error *err)
         return error_errno(err, errno, "lock securebits");
     if (syscall(SYS_capset, &header, none) < 0)
         return error_errno(err, errno, "drop capabilities");
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return error_errno(err, errno, "set no_new_privs");
     return 0;
 }
 
@@ -72,7 +70,8 @@ static int restrict_by_landlock(const struct image *image, struct bawn_error *er
     int ruleset;
     int result;
 
-    if (image->landlock_abi == 0 || !LAYER("landlock") || !(handled.fs | handled.net | handled.scoped))
+    if (image->landlock_abi == 0 || !LAYER("landlock") ||
+        !(handled.fs | handled.net | handled.scoped))
         return 0;
     ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, size, 0);
     if (ruleset < 0)
@@ -133,8 +132,12 @@ static int load_filter(const struct image *image, int *ret_notify_fd, struct baw
 
 int confine(const struct image *image, int *ret_notify_fd, struct bawn_error *err)
 {
-    int result = drop_capabilities(image->last_capability, err);
+    /* Containers inside are made of capabilities; those of the second user namespace reach nothing
+     * that was made in the first. */
+    int result = image->flags & IMAGE_MAY_NEST ? 0 : drop_capabilities(image->last_capability, err);
 
+    if (result == 0 && LAYER("caps") && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        result = error_errno(err, errno, "set no_new_privs");
     *ret_notify_fd = -EBADF;
     if (result == 0)
         result = restrict_by_landlock(image, err);

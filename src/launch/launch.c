@@ -16,22 +16,15 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-bool image_maps_from_outside(const struct image *image)
-{
-    return image->host_uid != image->caller_uid || (image->flags & IMAGE_MAY_NEST);
-}
-
 static long clone_into(const struct launch_request *request, int *ret_pidfd)
 {
     struct clone_args args = {
-        .flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-                 CLONE_NEWUTS,
+        .flags =
+            CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
         .pidfd = (uint64_t)(uintptr_t)ret_pidfd,
         .exit_signal = SIGCHLD,
     };
 
-    if ((request->image->flags & IMAGE_OWN_NET) && LAYER("netns"))
-        args.flags |= CLONE_NEWNET;
     if (!LAYER("pidns"))
         args.flags &= ~(__u64)(CLONE_NEWPID | CLONE_NEWIPC);
     if (request->cgroup_fd >= 0) {
@@ -46,87 +39,6 @@ static int refuse_namespaces(int errnum, struct bawn_error *err)
     (void)error_errno(err, errnum, "make the namespaces of the sandbox");
     error_hint(err, "user namespaces are refused here; 'bawn doctor' says why and what to do");
     return -errnum;
-}
-
-static int write_map(int proc_fd, const char *name, const char *map, struct bawn_error *err)
-{
-    size_t length = strlen(map);
-    autoclose int fd = openat(proc_fd, name, O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0 || write(fd, map, length) != (ssize_t)length)
-        return error_errno(err, errno, "write the sandbox's %s", name);
-    return 0;
-}
-
-/* SECURITY: opened once, while the child cannot have been reaped: the number is still its. */
-static int open_proc(const struct launch *launch, struct bawn_error *err)
-{
-    char path[32];
-    int fd;
-
-    (void)snprintf(path, sizeof(path), "/proc/%d", (int)launch->pid);
-    fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? error_errno(err, errno, "open %s", path) : fd;
-}
-
-/* The trees whose files are to belong to the command: only root can give them its ids. */
-static int map_trees(const struct launch_request *request, int userns_fd, int trees[SYNC_FDS],
-                     size_t *ret_count, struct bawn_error *err)
-{
-    const struct image *image = request->image;
-
-    *ret_count = 0;
-    if (request->skeleton) {
-        trees[0] = root_clone_skeleton(request->skeleton, err);
-        if (trees[0] < 0)
-            return trees[0];
-        *ret_count = 1;
-    }
-    image_each (image, PART_MOUNTS, struct image_mount, step) {
-        int tree;
-
-        if (!(step->flags & STEP_IDMAP))
-            continue;
-        if (*ret_count == SYNC_FDS)
-            return error_set(err, E2BIG, "launch.trees", "more than %d writable trees", SYNC_FDS);
-        tree = root_clone_mapped(image, step, userns_fd, err);
-        if (tree < 0)
-            return tree;
-        trees[(*ret_count)++] = tree;
-    }
-    return 0;
-}
-
-static int map_ids(const struct launch_request *request, const struct launch *launch,
-                   struct bawn_error *err)
-{
-    const struct image *image = request->image;
-    struct sync_message message = {.point = SYNC_MAPPED};
-    autoclose int proc_fd = open_proc(launch, err);
-    autoclose int userns_fd = -EBADF;
-    int trees[SYNC_FDS];
-    size_t count = 0;
-    char map[64];
-    int result;
-
-    if (proc_fd < 0)
-        return proc_fd;
-    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_uid, image->host_uid);
-    result = write_map(proc_fd, "uid_map", map, err);
-    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_gid, image->host_gid);
-    if (result == 0)
-        result = write_map(proc_fd, "gid_map", map, err);
-    if (result < 0)
-        return result;
-    userns_fd = openat(proc_fd, "ns/user", O_RDONLY | O_CLOEXEC);
-    if (userns_fd < 0)
-        return error_errno(err, errno, "open the sandbox's user namespace");
-    result = map_trees(request, userns_fd, trees, &count, err);
-    if (result == 0)
-        result = sync_send(launch->sock, &message, NULL, 0, trees, count, err);
-    for (size_t i = 0; i < count; i++)
-        (void)close(trees[i]);
-    return result;
 }
 
 static int await_ready(struct launch *launch, struct bawn_error *err)
@@ -241,7 +153,7 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
     (void)close(pair[1]);
     if (result == 0 && image_maps_from_outside(request->image))
-        result = map_ids(request, &launch, err);
+        result = ids_map(request, &launch, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)

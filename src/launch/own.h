@@ -15,6 +15,9 @@
  */
 _Noreturn void stage_setup(const struct launch_request *request, int sock);
 
+/* Says SYNC_FAILED, at any time before a command runs, and ends. */
+_Noreturn void stage_fail(int sock, int errnum, const char *call);
+
 /*
  * stage_init - pid 1: starts commands on request, and reaps
  *
@@ -37,8 +40,8 @@ struct stage_command {
     const char *cwd;
     char **argv, **envp;
     int fds[3];
-    int slave_fd;   /* of its own terminal, or -EBADF */
-    uint32_t flags; /* enum exec_flag */
+    int slave_fd;     /* of its own terminal, or -EBADF */
+    uint32_t flags;   /* enum exec_flag */
     const char *path; /* where programs are looked for */
 };
 _Noreturn void stage_command(const struct stage_command *command, volatile int *failure);
@@ -48,8 +51,8 @@ _Noreturn void stage_command(const struct stage_command *command, volatile int *
  * ones in the order of the steps; NULL when it opened none. */
 int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err);
 
-/* Opens a tree of the host as a mount of its own, whose files get the ids of a user namespace; tells
- * apart by name, not by what a link says. */
+/* Opens a tree of the host as a mount of its own, whose files get the ids of a user namespace;
+ * tells apart by name, not by what a link says. */
 int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
                       struct bawn_error *err);
 
@@ -58,6 +61,12 @@ int root_clone_skeleton(const char *path, struct bawn_error *err);
 
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
 bool image_maps_from_outside(const struct image *image);
+/* Writes them, opens the trees that get other owners, and sends SYNC_MAPPED. */
+int ids_map(const struct launch_request *request, const struct launch *launch,
+            struct bawn_error *err);
+
+/* Into a second user namespace, in which the mounts of the first are locked. */
+int nest_enter(const struct image *image, struct bawn_error *err);
 
 /* Capabilities, bounding set, securebits, no_new_privs, Landlock, the filter: no way back.
  * *ret_notify_fd is the filter's listener, or -EBADF. */

@@ -19,8 +19,9 @@ static bool can_write(const char *path)
 {
     int fd = openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
+    /* Any other error is no refusal: then nothing is proven. */
     if (fd < 0)
-        return false;
+        return errno != EROFS && errno != EACCES && errno != EPERM;
     (void)close(fd);
     (void)unlink(path);
     return true;
@@ -43,21 +44,55 @@ static bool writes_outside(const struct image *image)
     return false;
 }
 
+/* With capabilities a mask can be opened; there is nothing in it. */
+static bool is_empty(int fd)
+{
+    char bytes[4096];
+    ssize_t got = read(fd, bytes, sizeof(bytes));
+
+    if (got < 0 && errno == EISDIR)
+        got = syscall(SYS_getdents64, fd, bytes, sizeof(bytes)) > 64; /* more than . and .. */
+    return got == 0;
+}
+
 static bool reads_masked(const struct image *image)
 {
+    bool nests = image->flags & IMAGE_MAY_NEST;
     char path[4096];
 
     image_each (image, PART_MOUNTS, struct image_mount, step) {
+        bool through;
         int fd;
 
         if (step->step != STEP_MASK_FILE && step->step != STEP_MASK_DIR)
             continue;
         (void)snprintf(path, sizeof(path), "/%s", image_string(image, step->target));
         fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd >= 0) {
+        through = fd >= 0 && !(nests && is_empty(fd));
+        if (fd >= 0)
             (void)close(fd);
+        if (through)
             return true;
-        }
+    }
+    return false;
+}
+
+/* Whether the mounts of the set-up can be taken off or opened again. */
+static bool changes_mounts(const struct image *image)
+{
+    char path[4096];
+
+    if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND, NULL) == 0 || umount2("/", MNT_DETACH) == 0)
+        return true;
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step != STEP_MASK_FILE && step->step != STEP_MASK_DIR &&
+            step->step != STEP_SHELF && step->step != STEP_SEAL && step->step != STEP_BIND)
+            continue;
+        (void)snprintf(path, sizeof(path), "/%s", image_string(image, step->target));
+        if (umount2(path, MNT_DETACH) == 0 ||
+            ((step->flags & STEP_READ_ONLY) &&
+             mount(NULL, path, NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV, NULL) == 0))
+            return true;
     }
     return false;
 }
@@ -99,6 +134,9 @@ const char *prove_contained(const struct image *image, uint16_t port, pid_t laun
 {
     bool nests = image->flags & IMAGE_MAY_NEST;
 
+    /* The supervisor must be able to read what is tried; nobody else is here who could. */
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+        return "not be watched";
     if (writes_outside(image))
         return "write outside what is granted";
     if (reads_masked(image))
@@ -107,6 +145,8 @@ const char *prove_contained(const struct image *image, uint16_t port, pid_t laun
         return "connect to the host";
     if (sees_outside(launcher))
         return "see processes outside";
+    if (nests && changes_mounts(image))
+        return "take mounts off or make them writable";
     if (!nests && mount("none", "/", "tmpfs", 0, NULL) == 0)
         return "mount";
     if (!nests && unshare(CLONE_NEWUSER) == 0)

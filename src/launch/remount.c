@@ -101,8 +101,8 @@ static unsigned long read_flags(char *words)
     static const struct {
         const char *word;
         unsigned long flag;
-    } known[] = {{"ro", MS_RDONLY}, {"nosuid", MS_NOSUID}, {"nodev", MS_NODEV},
-                 {"noexec", MS_NOEXEC}};
+    } known[] = {
+        {"ro", MS_RDONLY}, {"nosuid", MS_NOSUID}, {"nodev", MS_NODEV}, {"noexec", MS_NOEXEC}};
     unsigned long flags = 0;
 
     while (words) {
@@ -208,9 +208,9 @@ static int remount(int proc_fd, const struct list *list, const struct line *line
     if (fd < 0 && errno == EACCES)
         return 0;
     if (fd < 0 || mount_id(fd, &id) < 0 || id != line->id)
-        return is_covered(list, line)
-                   ? 0
-                   : error_set(err, ESTALE, "launch.mounts", "%s: the mount has moved", line->point);
+        return is_covered(list, line) ? 0
+                                      : error_set(err, ESTALE, "launch.mounts",
+                                                  "%s: the mount has moved", line->point);
     result = set_flags(proc_fd, fd, MS_REMOUNT | MS_BIND | line->flags | flags);
     return result < 0 ? error_errno(err, -result, "remount %s", line->point) : 0;
 }

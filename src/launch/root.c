@@ -56,8 +56,8 @@ static uint64_t attributes(const struct image_mount *step)
 /* A clone of what fd is open on, mounted nowhere yet. */
 static int clone_at(int fd, struct bawn_error *err)
 {
-    int tree = sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE |
-                                         OPEN_TREE_CLOEXEC);
+    int tree =
+        sys_open_tree(fd, "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
     return tree < 0 ? error_errno(err, errno, "open_tree") : tree;
 }
@@ -108,7 +108,8 @@ int root_clone_mapped(const struct image *image, const struct image_mount *step,
         (void)error_set(err, -result, "launch.mount", "mount %s: %s",
                         image_string(image, step->source), why.message);
         error_hint(err, "%s cannot map ids: use --as-root, or run bawn as the owner of the files",
-                   remount_is_needed() ? "this kernel, or a filter around us," : "this file system");
+                   remount_is_needed() ? "this kernel, or a filter around us,"
+                                       : "this file system");
     }
     return result;
 }
@@ -166,8 +167,8 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
     int result;
 
     if (step->flags & STEP_STEADY) {
-        if (mount(image_string(root->image, step->source),
-                  image_string(root->image, step->target), NULL, MS_BIND | MS_REC, NULL) < 0)
+        if (mount(image_string(root->image, step->source), image_string(root->image, step->target),
+                  NULL, MS_BIND | MS_REC, NULL) < 0)
             return fail(err, "mount on", "", image_string(root->image, step->target));
         return 0;
     }
@@ -325,12 +326,16 @@ static int place_kernel(struct root *root, const struct image_mount *step, struc
                        "newinstance,ptmxmode=0666,mode=0620");
         break;
     case STEP_CGROUP:
-        result = mount("cgroup2", target, "cgroup2", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+        /* SECURITY: an ordinary user's group belongs to him, and so would its limits. */
+        result =
+            mount("cgroup2", target, "cgroup2", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
         break;
     default:
         errno = EINVAL;
         result = -1;
     }
+    if (result < 0 && (step->flags & STEP_OPTIONAL))
+        return 0;
     return result < 0 ? fail(err, "mount on", "", target) : 0;
 }
 
@@ -339,6 +344,8 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
     const char *source = image_string(root->image, step->source);
     const char *target = image_string(root->image, step->target);
 
+    if (step->flags & STEP_IDMAP)
+        return attach(root, step, *root->trees++, err);
     if (mount(source, target, NULL, MS_BIND, NULL) < 0)
         return step->flags & STEP_OPTIONAL && errno == ENOENT ? 0
                                                               : fail(err, "mount on", "", target);
@@ -349,7 +356,8 @@ static int close_tmpfs(struct root *root, const struct image_mount *step, struct
 {
     const char *target = image_string(root->image, step->target);
 
-    if (mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL) < 0)
+    if (mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL) <
+        0)
         return fail(err, "seal", "", target);
     return 0;
 }
@@ -359,8 +367,7 @@ static int seal_all(struct root *root, const struct image_mount *step, struct ba
 {
     /* In a new user namespace every mount is a slave of the host's: what the host mounts later
      * must not appear here. */
-    struct sys_mount_attr attr = {.attr_set =
-                                      SYS_MOUNT_RDONLY | SYS_MOUNT_NOSUID | SYS_MOUNT_NODEV,
+    struct sys_mount_attr attr = {.attr_set = SYS_MOUNT_RDONLY | SYS_MOUNT_NOSUID | SYS_MOUNT_NODEV,
                                   .propagation = MS_PRIVATE};
 
     int fd = -EBADF;
@@ -382,12 +389,12 @@ static int seal_all(struct root *root, const struct image_mount *step, struct ba
 
 static int (*const place[STEP_COUNT])(struct root *root, const struct image_mount *step,
                                       struct bawn_error *err) = {
-    [STEP_DIR] = place_entry,     [STEP_FILE] = place_entry,      [STEP_SYMLINK] = place_entry,
-    [STEP_TEXT] = place_entry,    [STEP_BIND] = place_bind,       [STEP_TMPFS] = place_tmpfs,
-    [STEP_PROC] = place_kernel,   [STEP_DEVPTS] = place_kernel,   [STEP_CGROUP] = place_kernel,
-    [STEP_NODE] = place_node,     [STEP_MASK_DIR] = place_shelf,  [STEP_MASK_FILE] = place_shelf,
-    [STEP_SHELF] = place_shelf,   [STEP_SEAL] = place_in_place,   [STEP_PIN] = place_in_place,
-    [STEP_SEAL_ALL] = seal_all,   [STEP_CLOSE] = close_tmpfs,
+    [STEP_DIR] = place_entry,   [STEP_FILE] = place_entry,     [STEP_SYMLINK] = place_entry,
+    [STEP_TEXT] = place_entry,  [STEP_BIND] = place_bind,      [STEP_TMPFS] = place_tmpfs,
+    [STEP_PROC] = place_kernel, [STEP_DEVPTS] = place_kernel,  [STEP_CGROUP] = place_kernel,
+    [STEP_NODE] = place_node,   [STEP_MASK_DIR] = place_shelf, [STEP_MASK_FILE] = place_shelf,
+    [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,  [STEP_PIN] = place_in_place,
+    [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,
 };
 
 static int place_all(struct root *root, const struct image_mount *first, struct bawn_error *err)
@@ -396,10 +403,10 @@ static int place_all(struct root *root, const struct image_mount *first, struct 
     const struct image_mount *last = steps + image_count(root->image, PART_MOUNTS);
 
     for (const struct image_mount *step = first; step < last; step++) {
-        int result = place[step->step] ? place[step->step](root, step, err)
-                                       : error_set(err, ENOTSUP, "launch.step",
-                                                   "%s: this cannot be mounted yet",
-                                                   image_string(root->image, step->target));
+        int result = place[step->step]
+                         ? place[step->step](root, step, err)
+                         : error_set(err, ENOTSUP, "launch.step", "%s: this cannot be mounted yet",
+                                     image_string(root->image, step->target));
 
         if (result == 0 && step->step == STEP_TMPFS && (step->flags & STEP_IN_TREE) &&
             fchdir(root->fd) < 0)
@@ -413,8 +420,8 @@ static int place_all(struct root *root, const struct image_mount *first, struct 
 int root_clone_skeleton(const char *path, struct bawn_error *err)
 {
     int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_HOST);
-    int tree = fd < 0 ? -1
-                      : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    int tree =
+        fd < 0 ? -1 : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
     return tree < 0 ? error_errno(err, errno, "open the skeleton of the root") : tree;
 }
@@ -487,9 +494,8 @@ int root_make(const struct launch_request *request, const int *trees, struct baw
     const struct image_mount *first = image_part(request->image, PART_MOUNTS);
     int result;
 
-    root.host_proc = LAYER("pidns") ? -EBADF
-                                    : sys_open_tree(AT_FDCWD, "/proc",
-                                                    AT_RECURSIVE | OPEN_TREE_CLONE);
+    root.host_proc =
+        LAYER("pidns") ? -EBADF : sys_open_tree(AT_FDCWD, "/proc", AT_RECURSIVE | OPEN_TREE_CLONE);
     if (remount_is_needed()) {
         root.remount_proc = remount_open_proc(err);
         if (root.remount_proc < 0)

@@ -230,7 +230,7 @@ _Noreturn void stage_init(int sock, const struct image *image)
     sigaddset(&children, SIGCHLD);
     ready[1].fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     if (ready[1].fd < 0)
-        _exit(125);
+        stage_fail(sock, errno, "signalfd");
     for (;;) {
         struct signalfd_siginfo info;
 

@@ -5,16 +5,15 @@
 #include "kernel/facts.h"
 #include "kernel/rlimit.h"
 #include "kernel/sys.h"
+#include "launch/net.h"
 #include "launch/own.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <net/if.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -44,15 +43,20 @@ static int map_own_ids(const struct image *image, struct bawn_error *err)
     return result;
 }
 
-/* The launcher, being root, wrote the maps: now be the one that they name. */
+/* The launcher wrote the maps: now be the one that they name. */
 static int become(const struct image *image, struct bawn_error *err)
 {
-    if (setgroups(0, NULL) < 0)
+    /* Those of an ordinary user are his inside, too. */
+    if (image->caller_uid == 0 && setgroups(0, NULL) < 0)
         return error_errno(err, errno, "setgroups");
     if (setresgid(image->inside_gid, image->inside_gid, image->inside_gid) < 0)
         return error_errno(err, errno, "setresgid");
     if (setresuid(image->inside_uid, image->inside_uid, image->inside_uid) < 0)
         return error_errno(err, errno, "setresuid");
+    /* The change took it away, and what helps us make the sandbox finds us by /proc or a pidfd.
+     * Nobody else can, and confine takes it away for good. */
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+        return error_errno(err, errno, "set dumpable");
     return 0;
 }
 
@@ -71,22 +75,12 @@ static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
     return result < 0 ? result : become(image, err);
 }
 
-static int loopback_up(struct bawn_error *err)
-{
-    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
-        return error_errno(err, errno, "bring the loopback up");
-    return 0;
-}
-
 static int limit_own(const struct image *image, struct bawn_error *err)
 {
     const struct image_limits *limits = &image->limits;
     struct rlimit_values values = {.open_files = limits->open_files,
-                               .file_size = limits->file_size,
-                               .processes = limits->cgroup == CGROUP_NONE ? limits->pids : 0};
+                                   .file_size = limits->file_size,
+                                   .processes = limits->cgroup == CGROUP_NONE ? limits->pids : 0};
 
     return LAYER("cgroup") ? rlimit_apply(&values, err) : 0;
 }
@@ -112,6 +106,8 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
     const struct image *image = request->image;
     int trees[SYNC_FDS];
     int result = request->join ? request->join(request->join_context, err) : 0;
+    bool has_net = (image->flags & IMAGE_OWN_NET) && LAYER("netns");
+    struct net_maker net;
     mode_t mask = umask(0);
 
     if (result == 0 && unshare(CLONE_NEWCGROUP) < 0)
@@ -120,12 +116,18 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
         result = die_with_parent(sock, err);
-    if (result == 0 && (image->flags & IMAGE_OWN_NET) && LAYER("netns"))
-        result = loopback_up(err);
+    if (result == 0 && has_net)
+        result = net_begin(&net, err);
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
         result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
+    if (result == 0 && has_net)
+        result = net_join(&net, err);
+    if (result == 0 && (image->flags & IMAGE_MAY_NEST))
+        result = nest_enter(image, err);
+    if (result == 0 && (image->flags & IMAGE_MAY_NEST))
+        result = die_with_parent(sock, err);
     (void)umask(mask);
     return result == 0 ? limit_own(image, err) : result;
 }
@@ -135,6 +137,15 @@ static void report_failure(int sock, const struct bawn_error *error)
     struct sync_message message = {.point = SYNC_FAILED, .value = error->errnum};
 
     (void)sync_send(sock, &message, error, sizeof(*error), NULL, 0, NULL);
+}
+
+_Noreturn void stage_fail(int sock, int errnum, const char *call)
+{
+    struct bawn_error err = {0};
+
+    (void)error_errno(&err, errnum, "%s", call);
+    report_failure(sock, &err);
+    _exit(125);
 }
 
 static int be_ready(const struct image *image, int sock, struct bawn_error *err)
@@ -155,7 +166,8 @@ static int be_ready(const struct image *image, int sock, struct bawn_error *err)
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
     /* Everything but the streams and the socket: nothing of the set-up is left to be found. */
     if (result == 0 && (sock > 3 ? sys_close_range(3, (unsigned)sock - 1, 0) : 0) +
-                               sys_close_range((unsigned)sock + 1, ~0U, 0) < 0)
+                               sys_close_range((unsigned)sock + 1, ~0U, 0) <
+                           0)
         result = error_errno(err, errno, "close_range");
     return result;
 }

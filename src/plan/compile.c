@@ -33,14 +33,21 @@ static void set_ids(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
     struct image *head = &compiler->head;
-    bool changes = plan->facts->uid == 0 && !plan->process.keeps_host_root;
+    /* In a user namespace 0 is somebody whom the host knows by another id. */
+    bool changes = compiler->input->is_host_root && !plan->process.keeps_host_root;
+    bool is_root = plan->process.shows_root || plan->process.may_nest || plan->facts->uid == 0;
 
     head->caller_uid = plan->facts->uid;
     head->caller_gid = plan->facts->gid;
     head->host_uid = changes ? SANDBOX_ID : plan->facts->uid;
     head->host_gid = changes ? SANDBOX_ID : plan->facts->gid;
-    head->inside_uid = plan->process.shows_root || plan->facts->uid == 0 ? 0 : plan->facts->uid;
-    head->inside_gid = head->inside_uid == 0 ? 0 : plan->facts->gid;
+    head->inside_uid = is_root ? 0 : plan->facts->uid;
+    head->inside_gid = is_root ? 0 : plan->facts->gid;
+    if (!plan->process.may_nest)
+        return;
+    head->sub_uid = compiler->input->sub_uid;
+    head->sub_gid = compiler->input->sub_gid;
+    head->sub_count = compiler->input->sub_count;
 }
 
 static void set_flags(struct compiler *compiler)
@@ -188,14 +195,14 @@ static int add_notes(struct compiler *compiler)
 
         if (line->by)
             continue;
-        first = first ? first : line->what;
+        if (!line->is_accepted && !first)
+            first = line->what;
         note = compiler_string(compiler, line->what);
         compiler_add(compiler, PART_NOTES, &note, sizeof(note));
     }
-    if (!first)
-        return 0;
-    compiler->head.flags |= IMAGE_PARTIAL;
-    if (compiler->input->best_effort)
+    if (compiler->head.parts[PART_NOTES].count)
+        compiler->head.flags |= IMAGE_PARTIAL;
+    if (!first || compiler->input->best_effort)
         return 0;
     (void)error_set(compiler->err, ENOTSUP, "run.unenforced",
                     "%s: cannot be enforced on this host%s", first,
@@ -275,12 +282,31 @@ static int refuse_without_landlock(struct compiler *compiler)
     return -ENOTSUP;
 }
 
+/* SECURITY: with capabilities, what keeps the command from the kernel's files in /proc are their
+ * permission bits, which root passes. */
+static int refuse_nesting_as_root(const struct compiler *compiler)
+{
+    const struct process_plan *process = &compiler->input->plan->process;
+
+    if (!process->may_nest || !process->keeps_host_root)
+        return 0;
+    (void)error_set(compiler->err, EINVAL, "run.as_root_containers",
+                    "containers cannot be allowed where the command stays the host's root");
+    error_hint(compiler->err, "leave one out: --as-root or --allow-containers");
+    return -EINVAL;
+}
+
 static int refuse_backend(const struct compile_input *input, struct bawn_error *err)
 {
     int r = error_set(err, ENOTSUP, "run.no_sandbox", "no sandbox on this host: %s",
                       input->plan->why_not_native);
 
-    error_hint(err, "'bawn doctor' says what is missing and how to get it");
+    if (input->plan->facts->userns_block == USERNS_SECCOMP)
+        error_hint(err,
+                   "a filter around us refuses them: a sandbox of bawn's is to be started with "
+                   "--allow-containers; 'bawn doctor' tells of other containers");
+    else
+        error_hint(err, "'bawn doctor' says what is missing and how to get it");
     return r;
 }
 
@@ -343,6 +369,8 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
         r = refuse_proc(compiler);
     if (r == 0)
         r = refuse_without_landlock(compiler);
+    if (r == 0)
+        r = refuse_nesting_as_root(compiler);
     if (r == 0)
         r = add_notes(compiler);
     if (r == 0)

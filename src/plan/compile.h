@@ -19,6 +19,8 @@ struct compile_input {
     bool (*reaches)(void *context, const char *path);
     /* Whether only root can change what the name leads to. */
     bool (*is_steady)(void *context, const char *path);
+    /* Whether only its owner may use a device. */
+    bool (*is_private)(void *context, const char *path);
     void *context;
     const char *cwd;          /* where the command starts; below the workspace */
     const char *user;         /* the caller's name, for the sandbox's own passwd */
@@ -26,6 +28,9 @@ struct compile_input {
     unsigned last_capability; /* that the kernel has */
     bool is_once;             /* see IMAGE_ONCE */
     bool best_effort;         /* what cannot be enforced is noted instead of refused */
+    bool is_host_root;        /* uid 0 of the namespace that has all ids */
+    /* Host ids that are 1 and more where containers run inside; count 0: there are none. */
+    uint32_t sub_uid, sub_gid, sub_count;
     const struct compile_dep *deps;
     size_t dep_count;
 };

@@ -216,6 +216,10 @@ static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, 
 static void node_step(struct compiler *compiler, const char *source, const char *target,
                       unsigned flags)
 {
+    /* A device that only its owner may use: its twin belongs to the command. */
+    if (compiler->head.host_uid != compiler->head.caller_uid && compiler->input->is_private &&
+        compiler->input->is_private(compiler->input->context, source))
+        flags |= STEP_IDMAP;
     make_point(compiler, target, true);
     add_step(compiler, LATE, (struct image_mount){.step = STEP_NODE, .flags = (uint8_t)flags},
              source, target);
@@ -310,7 +314,9 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
                                                                         : STEP_SEAL,
                                 .flags = STEP_READ_ONLY};
 
-    if (in_proc && compile_lacks_proc(input->plan))
+    /* KERNEL: where a part of /proc is covered for good, no container gets a fresh one. The
+     * permission bits hold there: no id inside is the host's root. */
+    if (in_proc && (compile_lacks_proc(input->plan) || input->plan->process.may_nest))
         return;
     /* Neither is needed where the permission bits say no to the id the command has on the host.
      * Only the root of a user namespace may write in /proc/sys, and only host root elsewhere. */
@@ -403,8 +409,8 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         return tmpfs_step(compiler, step,
                           path_is_below(step->target, compiler->input->plan->policy->home)
                               ? MODE_PRIVATE
-                          : strcmp(step->target, "/run") == 0 ? MODE_DIR
-                                                              : MODE_SHARED);
+                          : strcmp(step->target, "/run") == 0 || !step->rule ? MODE_DIR
+                                                                             : MODE_SHARED);
     case MOUNT_PROC:
         return proc_step(compiler, step);
     case MOUNT_DEV:
@@ -433,6 +439,19 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     return -ENOTSUP;
 }
 
+/* The groups as programs that make containers look for them. */
+static void cgroup_step(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+
+    if (!plan->process.may_nest || cover_of(compiler, "/sys/fs/cgroup") ||
+        !plan_has(plan, FEATURE_CGROUP_NS))
+        return;
+    make_point(compiler, "/sys/fs/cgroup", false);
+    add_step(compiler, LATE, (struct image_mount){.step = STEP_CGROUP, .flags = STEP_OPTIONAL},
+             NULL, "/sys/fs/cgroup");
+}
+
 int compile_mounts(struct compiler *compiler)
 {
     struct image_mount seal = {.step = STEP_SEAL_ALL};
@@ -447,6 +466,7 @@ int compile_mounts(struct compiler *compiler)
     }
     if (r < 0)
         return r;
+    cgroup_step(compiler);
     own_files(compiler);
     close_hollows(compiler);
     compiler_add(compiler, PART_MOUNTS, &seal, sizeof(seal));

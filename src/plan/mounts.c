@@ -228,7 +228,7 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
 {
     bool native = plan->backend == BACKEND_NATIVE;
     unsigned wall = native ? BY_MOUNT : BY_LANDLOCK;
-    unsigned supervisor = plan_has(plan, FEATURE_NOTIFY) ? BY_SUPERVISOR : 0;
+    unsigned supervisor = plan_notifies(plan) ? BY_SUPERVISOR : 0;
 
     if (plan->backend == BACKEND_COUNT)
         return 0;
@@ -251,6 +251,14 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     return wall;           /* mounted, masked, or hidden by absence */
 }
 
+/* What allowing containers costs, of rules that nobody wrote. Those that somebody did are a reason
+ * to refuse. */
+static bool is_given_up(const struct plan *plan, const struct path_rule *rule)
+{
+    return plan->backend == BACKEND_NATIVE && plan_has(plan, FEATURE_NOTIFY) &&
+           !plan_notifies(plan) && rule->layer->authority == AUTHORITY_BUILTIN;
+}
+
 static int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
                            enum view around, enum look look)
 {
@@ -268,6 +276,10 @@ static int enforce_literal(struct plan *plan, const struct path_rule *rule, cons
             return r;
     }
     by = literal_by(plan, spot, around, look, &note);
+    if (by == 0 && is_given_up(plan, rule)) {
+        plan->given_up++;
+        return 0;
+    }
     if (spot->winner != rule && spot->write_winner != rule)
         note = "another rule decides here";
     return plan_enforce(plan, what, rule->origin, by, note);
@@ -276,14 +288,36 @@ static int enforce_literal(struct plan *plan, const struct path_rule *rule, cons
 static int enforce_pattern(struct plan *plan, const struct path_rule *rule)
 {
     const char *what = rule_words(plan, rule);
-    unsigned by = plan->backend != BACKEND_COUNT && plan_has(plan, FEATURE_NOTIFY)
-                      ? BY_SUPERVISOR | (plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0)
-                      : 0;
+    bool native = plan->backend == BACKEND_NATIVE;
+    const char *note = NULL;
+    unsigned by = 0;
 
-    return what ? plan_enforce(plan, what, rule->origin, by,
-                               by & BY_MOUNT ? "matches at the start are masked, later ones refused"
-                                             : NULL)
-                : -ENOMEM;
+    if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
+        by = BY_SUPERVISOR | (native ? BY_MOUNT : 0);
+    else if (native && plan_has(plan, FEATURE_NOTIFY))
+        by = BY_MOUNT;
+    if (by & BY_MOUNT)
+        note = by & BY_SUPERVISOR
+                   ? "matches at the start are masked, later ones refused"
+                   : "matches at the start are masked; later ones can be made, as containers are";
+    return what ? plan_enforce(plan, what, rule->origin, by, note) : -ENOMEM;
+}
+
+/* One line for all that allowing containers costs. */
+static int enforce_given_up(struct plan *plan)
+{
+    const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
+    int r;
+
+    if (plan->given_up == 0)
+        return 0;
+    r = plan_enforce(
+        plan,
+        arena_printf(&plan->arena, "%zu protected names that do not exist now", plan->given_up),
+        setting->origin, 0, "they can be made, as containers are allowed");
+    if (r == 0)
+        plan->rules.items[plan->rules.count - 1].is_accepted = true;
+    return r;
 }
 
 static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret_count)
@@ -418,6 +452,8 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
         if (r == 0 && (*rule)->wild && !(*rule)->link)
             r = enforce_pattern(plan, *rule);
     }
+    if (r == 0)
+        r = enforce_given_up(plan);
     vec_done(&rooms.open);
     map_done(&rooms.parents);
     free(spots);

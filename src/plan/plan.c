@@ -25,6 +25,12 @@ bool plan_has(const struct plan *plan, enum feature feature)
     return plan->facts->features[feature].available;
 }
 
+bool plan_notifies(const struct plan *plan)
+{
+    return plan_has(plan, FEATURE_NOTIFY) &&
+           !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS);
+}
+
 int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsigned by,
                  const char *note)
 {
@@ -101,7 +107,10 @@ int plan_landlock(struct plan *plan)
 
     landlock->abi = plan_has(plan, FEATURE_LANDLOCK) ? plan->facts->landlock_abi : 0;
     if (landlock->abi == 0)
-        return 0;
+        return plan->backend == BACKEND_NATIVE
+                   ? plan_enforce(plan, "a second layer below the mounts", (struct origin){0}, 0,
+                                  "this kernel has no Landlock")
+                   : 0;
     /* Landlock forbids every mount once it handles files: nested containers need those. */
     if (policy_number(plan->policy, SETTING_PROCESS_CONTAINERS))
         landlock->handled_fs = 0;
@@ -151,8 +160,8 @@ int plan_syscalls(struct plan *plan)
         [WHEN_ALWAYS] = true,
         [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_NOT_CONTAINERS] = !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
-        [WHEN_PROTECTING] = plan_has(plan, FEATURE_NOTIFY) && has_rules(plan->policy, false),
-        [WHEN_ASKING] = plan_has(plan, FEATURE_NOTIFY) && has_rules(plan->policy, true),
+        [WHEN_PROTECTING] = plan_notifies(plan) && has_rules(plan->policy, false),
+        [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),
     };
 
     if (!plan_has(plan, FEATURE_SECCOMP))

@@ -63,6 +63,7 @@ struct enforcement {
     struct origin origin;
     unsigned by;      /* 0: not on this host */
     const char *note; /* NULL or a few words */
+    bool is_accepted; /* not held, and what the policy asks for says as much: no reason to refuse */
 };
 
 struct limit_step {
@@ -108,6 +109,8 @@ struct plan {
     VEC(struct env_step) env;
     VEC(struct enforcement) rules;
     size_t unenforced;
+    size_t
+        given_up; /* built-in rules for what does not exist, where nobody is told of its making */
 };
 
 /* Everything the plan is made from; the looker tells which rules' paths exist on the host. */
@@ -139,6 +142,9 @@ int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsi
                  const char *note);
 
 bool plan_has(const struct plan *plan, enum feature feature);
+/* Whether a supervisor is told of calls. Not where containers run inside: a program there that
+ * wants to be told, as another bawn does, could not; and their storage would be too slow. */
+bool plan_notifies(const struct plan *plan);
 
 int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text,
                struct bawn_error *err);

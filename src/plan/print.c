@@ -17,9 +17,8 @@ static const char *const mount_words[] = {
 };
 
 static const char *const action_words[] = {
-    [SYSCALL_EPERM] = "EPERM",
-    [SYSCALL_ENOSYS] = "ENOSYS",
-    [SYSCALL_EAFNOSUPPORT] = "EAFNOSUPPORT",
+    [SYSCALL_EPERM] = "EPERM",       [SYSCALL_EACCES] = "EACCES",
+    [SYSCALL_ENOSYS] = "ENOSYS",     [SYSCALL_EAFNOSUPPORT] = "EAFNOSUPPORT",
     [SYSCALL_NOTIFY] = "supervisor",
 };
 

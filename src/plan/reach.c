@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the command reaches besides files and hosts: devices, sockets and ports of the host, tools;
  * and who it is. */
+#include "base/path.h"
 #include "plan/plan.h"
 #include "policy/build.h"
 
@@ -118,6 +119,53 @@ static int plan_proc(struct plan *plan)
     return 0;
 }
 
+/* Whether nothing writable would be at a path inside that programs have to write to. */
+static bool lacks_place(const struct plan *plan, const struct looker *looker, const char *path)
+{
+    const struct mount_step *nearest = NULL;
+    char target[LIMIT_PATH_BYTES];
+
+    vec_each (&plan->mounts, step) {
+        if (path_is_below(path, step->target))
+            nearest = step;
+    }
+    if (!nearest)
+        return true;
+    /* Over a tree of the host there must be a directory to mount on. */
+    return nearest->kind == MOUNT_BIND && nearest->read_only &&
+           looker->look(looker->context, path, target, sizeof(target)) == LOOK_DIRECTORY;
+}
+
+/* What programs that make containers need beside their rights: places to write and, where the
+ * caller may use them, the devices of their file systems and networks. */
+static int plan_nesting(struct plan *plan, const struct looker *looker)
+{
+    static const char *const places[] = {"/var/cache", "/var/lib/containers"};
+    static const struct {
+        enum feature feature;
+        const char *path;
+    } devices[] = {{FEATURE_FUSE, "/dev/fuse"}, {FEATURE_TUN, "/dev/net/tun"}};
+    const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
+    int r = 0;
+
+    if (!plan->process.may_nest || plan->backend != BACKEND_NATIVE)
+        return 0;
+    for (size_t i = 0; r == 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+        struct mount_step step = {.kind = MOUNT_TMPFS,
+                                  .target = places[i],
+                                  .size_bytes = plan_limit(plan, SETTING_LIMITS_TMP_SIZE)};
+
+        if (lacks_place(plan, looker, places[i]) && !vec_push(&plan->mounts, step))
+            r = -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < sizeof(devices) / sizeof(devices[0]); i++) {
+        if (plan_has(plan, devices[i].feature) && !is_denied_device(plan->policy, devices[i].path))
+            r = add_node(plan, looker, setting_table[SETTING_PROCESS_CONTAINERS].key,
+                         devices[i].path, setting->origin);
+    }
+    return r;
+}
+
 int plan_reach(struct plan *plan, const struct looker *looker)
 {
     const struct setting *kvm = &plan->policy->settings[SETTING_DEVICES_KVM];
@@ -130,5 +178,5 @@ int plan_reach(struct plan *plan, const struct looker *looker)
         if (r == 0)
             r = plan_item(plan, looker, item);
     }
-    return r;
+    return r == 0 ? plan_nesting(plan, looker) : r;
 }

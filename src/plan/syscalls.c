@@ -10,6 +10,7 @@
 #define NUMBER_TIOCSTI          0x5412
 #define NUMBER_TIOCLINUX        0x541c
 #define NUMBER_TIOCSETD         0x5423
+#define NUMBER_F_SETLEASE       1024
 #define NUMBER_SOCK_TYPE        0xf
 #define NUMBER_SOCK_PACKET      10
 #define NUMBER_NETLINK_ROUTE    0
@@ -149,6 +150,8 @@ const struct syscall_rule syscall_table[] = {
      IF(1, ALL, NUMBER_TIOCLINUX)},
     /* A line discipline is chosen, and its module loaded, on any terminal of one's own. */
     {RULE("ioctl", SYSCALL_EPERM, WHEN_ALWAYS, surface), IF(1, ALL, NUMBER_TIOCSETD)},
+    {RULE("fcntl", SYSCALL_EACCES, WHEN_ALWAYS, "a lease makes who opens the file outside wait"),
+     IF(1, ALL, NUMBER_F_SETLEASE)},
     {RULE("socket", SYSCALL_EAFNOSUPPORT, WHEN_ALWAYS, family), IF_NOT(0, ALL, AF_UNIX),
      .also = {{0, ALL, AF_INET, 1}, {0, ALL, AF_INET6, 1}, {0, ALL, AF_NETLINK, 1}}},
     {RULE("socket", SYSCALL_EAFNOSUPPORT, WHEN_ALWAYS, family), IF(0, ALL, AF_NETLINK),

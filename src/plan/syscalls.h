@@ -9,6 +9,7 @@
 
 enum syscall_action {
     SYSCALL_EPERM,
+    SYSCALL_EACCES,       /* as the kernel says to who does not own the file */
     SYSCALL_ENOSYS,       /* libc falls back to an older call */
     SYSCALL_EAFNOSUPPORT, /* as if the kernel had no such family */
     SYSCALL_NOTIFY,       /* the supervisor decides */

@@ -84,6 +84,7 @@ static int handle_stop(struct client *client, const struct control_message *mess
 {
     struct control *control = client->control;
     struct session *session = control->session;
+    bool is_idle = !session->request->argv && control_job_count(control) == 0;
 
     (void)size;
     (void)fds;
@@ -92,7 +93,8 @@ static int handle_stop(struct client *client, const struct control_message *mess
     client->awaits_end = true;
     control_signal_all(control, SIGTERM);
     (void)launch_signal(&session->launch, 0, SIGTERM, NULL);
-    loop_set_timer(&session->loop, &control->stop, message->value, 0, kill_all, control);
+    loop_set_timer(&session->loop, &control->stop, is_idle ? 0 : message->value, 0, kill_all,
+                   control);
     return 0;
 }
 

@@ -44,6 +44,7 @@ struct session {
     bool is_timed_out, is_over_memory;
     unsigned signals_sent; /* of those that end it: the second one is meant */
     int wait_status;
+    struct bawn_error failure; /* of the last steps of the set-up */
     int exec_errno; /* why the command could not be started */
 };
 

@@ -30,7 +30,7 @@ void record_write(struct strbuf *out, const struct record_facts *facts)
     json_put_bool(out, "terminal", facts->has_terminal);
     json_put_string(out, "enforcement", image_enforcement(image));
     json_open(out, "not_enforced", '[');
-    image_each(image, PART_NOTES, uint32_t, note)
+    image_each (image, PART_NOTES, uint32_t, note)
         json_put_string(out, NULL, image_string(image, *note));
     json_close(out, ']');
     /* No plan is carried out before a probe inside was contained. */

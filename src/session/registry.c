@@ -19,20 +19,20 @@
 
 enum { SESSIONS_MAX = 4096 };
 
-static const char *variable(char *const *environ, const char *name)
+static const char *variable(char *const *variables, const char *name)
 {
     size_t length = strlen(name);
 
-    for (; *environ; environ++) {
-        if (strncmp(*environ, name, length) == 0 && (*environ)[length] == '=')
-            return *environ + length + 1;
+    for (; *variables; variables++) {
+        if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
+            return *variables + length + 1;
     }
     return NULL;
 }
 
-bool registry_place(char *const *environ, unsigned index, char path[REGISTRY_PATH_BYTES])
+bool registry_place(char *const *variables, unsigned index, char path[REGISTRY_PATH_BYTES])
 {
-    const char *runtime = variable(environ, "XDG_RUNTIME_DIR");
+    const char *runtime = variable(variables, "XDG_RUNTIME_DIR");
     bool has_runtime = runtime && *runtime == '/' && strlen(runtime) < REGISTRY_PATH_BYTES - 64;
 
     if (index == 0 && has_runtime)
@@ -68,13 +68,13 @@ static bool is_parent_ours(const char *path)
     return is_private(fd);
 }
 
-int registry_open(struct registry *registry, char *const *environ, bool makes,
+int registry_open(struct registry *registry, char *const *variables, bool makes,
                   struct bawn_error *err)
 {
     char more[REGISTRY_PATH_BYTES];
 
-    (void)registry_place(environ, 0, registry->path);
-    if (registry_place(environ, 1, more) && !is_parent_ours(registry->path))
+    (void)registry_place(variables, 0, registry->path);
+    if (registry_place(variables, 1, more) && !is_parent_ours(registry->path))
         memcpy(registry->path, more, sizeof(more));
     registry->fd = open_directory(AT_FDCWD, registry->path);
     if (registry->fd < 0 && errno == ENOENT) {
@@ -249,10 +249,10 @@ int registry_connect(const struct registry *registry, const char *word, char sid
     return find(registry, word, sid, err);
 }
 
-int registry_connect_user(char *const *environ, const char *word, struct registry *registry,
+int registry_connect_user(char *const *variables, const char *word, struct registry *registry,
                           char sid[SID_BYTES], struct bawn_error *err)
 {
-    int result = registry_open(registry, environ, false, err);
+    int result = registry_open(registry, variables, false, err);
 
     if (result == -ENOENT)
         return refuse_sid(word, 0, 0, err);

@@ -33,11 +33,11 @@ struct registry {
 };
 
 /* The places where it may be, in the order they are tried: index from 0. False past the last. */
-bool registry_place(char *const *environ, unsigned index, char path[REGISTRY_PATH_BYTES]);
+bool registry_place(char *const *variables, unsigned index, char path[REGISTRY_PATH_BYTES]);
 
 /* Opens it. Where it is missing it is made, or -ENOENT is returned without a message. One that is
  * not ours alone is refused. */
-int registry_open(struct registry *registry, char *const *environ, bool makes,
+int registry_open(struct registry *registry, char *const *variables, bool makes,
                   struct bawn_error *err);
 void registry_close(struct registry *registry);
 
@@ -56,7 +56,7 @@ bool registry_is_sid(const char *word);
 int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
                      struct bawn_error *err);
 /* The same from the beginning: opens the registry too. */
-int registry_connect_user(char *const *environ, const char *word, struct registry *registry,
+int registry_connect_user(char *const *variables, const char *word, struct registry *registry,
                           char sid[SID_BYTES], struct bawn_error *err);
 /* The same for a SID that is known: -ECONNREFUSED: its launcher is gone. */
 int registry_connect_sid(const struct registry *registry, const char *sid);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #ifndef W_EXITCODE
@@ -70,13 +71,18 @@ static int on_message(void *context, uint32_t events)
 {
     struct session *session = context;
     struct sync_message message;
+    size_t size = sizeof(session->failure);
     int fds[SYNC_FDS];
-    int result = sync_receive(session->launch.sock, &message, NULL, NULL, fds, NULL);
+    int result =
+        sync_receive(session->launch.sock, &message, &session->failure, &size, fds, NULL);
 
     (void)events;
     /* Pid 1 is gone without a word: killed, and all inside with it. */
     if (result < 0)
         return end_with(session, SIGKILL);
+    /* The last steps of the set-up come after it was ready. */
+    if (message.point == SYNC_FAILED && size == sizeof(session->failure))
+        return session->failure.errnum > 0 ? -session->failure.errnum : -EPROTO;
     if (message.job == 0)
         return on_own_message(session, &message, fds[0]);
     if (message.job == JOB_ECHO)
@@ -110,7 +116,8 @@ static int start_supervisor(struct session *session, struct bawn_error *err)
 {
     struct supervisor_options options = {.image = session->request->image,
                                          .notify_fd = session->launch.notify_fd,
-                                         .root_fd = session->launch.root_fd};
+                                         .root_fd = session->launch.root_fd,
+                                         .init_pid = session->launch.pid};
     int result;
 
     if (session->launch.notify_fd < 0)
@@ -155,6 +162,10 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
     }
     result = launch_start(&request, &session->launch, err);
     session->request->is_stale = result < 0;
+    /* From here on the supervisor knows what the command does: no core file, no debugger. Not
+     * earlier: the child could not write its id maps. */
+    if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        result = error_errno(err, errno, "set not dumpable");
     launch_environ_free(variables);
     return result;
 }
@@ -177,7 +188,11 @@ static int run(struct session *session, struct bawn_error *err)
         return result;
     session_set_clock(session);
     result = loop_run(&session->loop, -1, err);
-    return result < 0 ? error_errno(err, -result, "watch over the sandbox") : 0;
+    if (result < 0 && session->failure.errnum > 0)
+        *err = session->failure;
+    else if (result < 0)
+        (void)error_errno(err, -result, "watch over the sandbox");
+    return result;
 }
 
 static bool is_missing(int errnum)

@@ -216,10 +216,37 @@ static void handle(struct supervisor *supervisor, struct call *call)
         answer_value(notify_fd, call->notif->id, r);
 }
 
+/*
+ * Pid 1 runs below the filter too, and nobody can read its memory. It is our
+ * own program, and the one thing that it opens is a new terminal: that is what it
+ * gets, whatever it names.
+ */
+static void open_terminal(struct supervisor *supervisor)
+{
+    const struct supervisor_options *options = &supervisor->options;
+    autoclose int fd = -EBADF;
+    int r = identity_enter(&supervisor->identity);
+
+    if (r == 0)
+        fd = openat(options->root_fd, "dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW);
+    if (r == 0 && fd < 0)
+        r = -errno;
+    identity_leave(&supervisor->identity);
+    if (r < 0)
+        answer_value(options->notify_fd, supervisor->notif->id, r);
+    else
+        answer_fd(options->notify_fd, supervisor->notif->id, fd, true);
+}
+
 static void dispatch(struct supervisor *supervisor)
 {
     const struct seccomp_notif *notif = supervisor->notif;
     struct call call;
+
+    if ((pid_t)notif->pid == supervisor->options.init_pid) {
+        open_terminal(supervisor);
+        return;
+    }
 
     /* Not zeroed whole: the paths are large, and each is filled before it is read. */
     call.options = &supervisor->options;

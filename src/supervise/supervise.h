@@ -10,6 +10,8 @@
 
 #include "wire/image.h"
 
+#include <sys/types.h>
+
 struct supervisor;
 
 /* notify_fd and root_fd (O_PATH of the sandbox's root) are borrowed. Cheap: the rules are read at
@@ -18,6 +20,7 @@ struct supervisor_options {
     const struct image *image;
     int notify_fd;
     int root_fd;
+    pid_t init_pid; /* pid 1 of the sandbox, which opens terminals and nothing else; 0: unknown */
     void (*on_refusal)(void *context, const char *syscall, const char *path, int errnum);
     void *context;
 };

@@ -153,8 +153,10 @@ struct image {
     uint32_t caller_uid, caller_gid;
     uint32_t host_uid, host_gid;     /* who the command is to the host */
     uint32_t inside_uid, inside_gid; /* who it is to itself */
-    uint32_t workspace, home, cwd;   /* strings; cwd is where the command starts */
-    uint32_t default_access;         /* enum access of reads outside all rules */
+    uint32_t sub_uid, sub_gid;       /* IMAGE_MAY_NEST: host ids that are 1 and more inside */
+    uint32_t sub_count;
+    uint32_t workspace, home, cwd; /* strings; cwd is where the command starts */
+    uint32_t default_access;       /* enum access of reads outside all rules */
     uint32_t landlock_abi;
     uint32_t last_capability; /* that the kernel has */
     uint64_t landlock_fs, landlock_net, landlock_scoped;

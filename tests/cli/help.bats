@@ -12,10 +12,10 @@ setup() {
     local listed
 
     run --separate-stderr -0 "$BAWN" --help
-    listed=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$output" | sort)
+    listed=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' <<<"$output" | sort)
     [ "$listed" = "$(cli_verbs | cut -d' ' -f1 | sort -u)" ]
     run --separate-stderr -0 "$BAWN" policy --help
-    listed=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' <<<"$output" | sort)
+    listed=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' <<<"$output" | sort)
     [ "$listed" = "$(cli_verbs | sed -n 's/^policy //p' | sort)" ]
 }
 

@@ -44,6 +44,7 @@ gone() {
 # descendants PID: its descendants, one a line.
 descendants() {
     local child
+    # shellcheck disable=SC2013 # words, not lines
     for child in $(cat "/proc/$1"/task/*/children 2>/dev/null); do
         echo "$child"
         descendants "$child"

@@ -42,6 +42,7 @@ class Soak:
         self.command = [str(Path(options.bawn).resolve()), "run", "-C", str(self.dir / "ws"), "--",
                         "/bin/sh", "-c", inner]
         self.pids, self.wrong = set(), []
+        self.begun = int(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
         # A file, for a daemon that is left would keep a pipe open.
         self.errors = open(self.dir / "errors", "ab")
 
@@ -100,9 +101,13 @@ class Soak:
         return found
 
     def cgroups(self):
-        """Groups that one of our launchers made: bawn-PID-..."""
-        return [str(path) for path in Path("/sys/fs/cgroup").rglob("bawn-*")
-                if path.name.split("-")[1:2] and path.name.split("-")[1] in map(str, self.pids)]
+        """Groups that one of our launchers made, bawn-PID-START: numbers come again."""
+        # os.walk minds no directory that goes away meanwhile.
+        names = [os.path.join(place, name) for place, dirs, _ in os.walk("/sys/fs/cgroup")
+                 for name in dirs if name.startswith("bawn-")]
+        pids = set(map(str, self.pids))
+        return [name for name in names if os.path.basename(name).split("-")[1] in pids
+                and int(name.split("-")[-1]) >= self.begun]
 
     def sockets(self):
         text = Path("/proc/net/unix").read_text(errors="replace")

@@ -82,6 +82,8 @@ static bool applies(const struct syscall_rule *rule, const struct seccomp_data *
 static uint32_t action_verdict(enum syscall_action action)
 {
     switch (action) {
+    case SYSCALL_EACCES:
+        return SECCOMP_RET_ERRNO | EACCES;
     case SYSCALL_EPERM:
         return SECCOMP_RET_ERRNO | EPERM;
     case SYSCALL_ENOSYS:

@@ -32,6 +32,14 @@ timeout 25 "$BAWN" run -C "$WS" --ro "$BIN" --rw "$OUT" --ro "$(dirname "$real")
 STATUS=$?
 strict_or_refused "in a sandbox of ours"
 
+# In one that lets containers run inside, it is to start. Nested itself, the outermost allows it.
+timeout 25 "$BAWN" run --allow-containers -C "$WS" --ro "$BIN" --rw "$OUT" --ro "$(dirname "$real")" \
+    --ro "$ESCAPE" -- "$real" run -C "$WS" --ro "$BIN" -- "${inner[@]}" >"$T/stdout" 2>"$T/stderr"
+STATUS=$?
+[[ $STATUS != 125 || ${BAWN_TEST_NESTED:-} ]] ||
+    broken "with containers allowed it refuses: $(head -n1 "$T/stderr")"
+strict_or_refused "in a sandbox of ours that allows containers"
+
 # In one of another make that leaves user namespaces on.
 if command -v bwrap >/dev/null && bwrap --unshare-all --ro-bind / / true 2>/dev/null; then
     timeout 25 bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev --bind "$T" "$T" -- \

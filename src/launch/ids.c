@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launcher's part in who the command is: id maps, and trees whose files get other owners. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+#include "launch/own.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+bool image_maps_from_outside(const struct image *image)
+{
+    return image->host_uid != image->caller_uid || (image->flags & IMAGE_MAY_NEST);
+}
+
+static int write_map(int proc_fd, const char *name, const char *map, struct bawn_error *err)
+{
+    size_t length = strlen(map);
+    autoclose int fd = openat(proc_fd, name, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0 || write(fd, map, length) != (ssize_t)length)
+        return error_errno(err, errno, "write the sandbox's %s", name);
+    return 0;
+}
+
+/* One id each and, where containers run inside, those behind it: 1 and more are the first and more
+ * of the range. */
+static int write_maps(int proc_fd, const struct image *image, bool has_range,
+                      struct bawn_error *err)
+{
+    char more[64] = "";
+    char map[128];
+    int result;
+
+    if (has_range)
+        (void)snprintf(more, sizeof(more), "\n1 %u %u", image->sub_uid, image->sub_count);
+    (void)snprintf(map, sizeof(map), "%u %u 1%s", image->inside_uid, image->host_uid, more);
+    result = write_map(proc_fd, "uid_map", map, err);
+    if (has_range)
+        (void)snprintf(more, sizeof(more), "\n1 %u %u", image->sub_gid, image->sub_count);
+    (void)snprintf(map, sizeof(map), "%u %u 1%s", image->inside_gid, image->host_gid, more);
+    return result < 0 ? result : write_map(proc_fd, "gid_map", map, err);
+}
+
+/* SECURITY: opened once, while the child cannot have been reaped: the number is still its. */
+static int open_proc(pid_t pid, struct bawn_error *err)
+{
+    char path[32];
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? error_errno(err, errno, "open %s", path) : fd;
+}
+
+/*
+ * Ids that are not the caller's own are his by /etc/subuid alone, and only this
+ * setuid program may map them. SECURITY: found in one place, with an
+ * environment of its own: nothing of the caller's leads to another.
+ */
+static int run_mapper(const char *program, pid_t pid, uint32_t own, uint32_t first, uint32_t count,
+                      struct bawn_error *err)
+{
+    char numbers[4][16];
+    char *argv[] = {(char *)(uintptr_t)program,
+                    numbers[0],
+                    (char[]){"0"},
+                    numbers[1],
+                    (char[]){"1"},
+                    (char[]){"1"},
+                    numbers[2],
+                    numbers[3],
+                    NULL};
+    char *envp[] = {NULL};
+    int status = 0;
+    pid_t child;
+
+    (void)snprintf(numbers[0], sizeof(numbers[0]), "%d", (int)pid);
+    (void)snprintf(numbers[1], sizeof(numbers[1]), "%u", own);
+    (void)snprintf(numbers[2], sizeof(numbers[2]), "%u", first);
+    (void)snprintf(numbers[3], sizeof(numbers[3]), "%u", count);
+    child = fork();
+    if (child == 0) {
+        (void)execve(program, argv, envp);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    (void)error_set(err, EPERM, "launch.subids", "%s did not map the ids that containers need",
+                    program);
+    error_hint(err,
+               "it is to be installed (package uidmap), and /etc/subuid and /etc/subgid are to "
+               "give this user %u ids from %u on",
+               count, first);
+    return -EPERM;
+}
+
+/* A user namespace with one id. SECURITY: trees of root's are mapped by it and not by that of the
+ * sandbox: a user of a container would leave files there that belong to another user of the host.
+ */
+static int make_mapping(const struct image *image, int *ret_fd, struct bawn_error *err)
+{
+    struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
+    autoclose int proc_fd = -EBADF;
+    pid_t child = (pid_t)sys_clone3(&args);
+    int result;
+
+    if (child == 0) {
+        for (;;)
+            (void)pause();
+    }
+    if (child < 0)
+        return error_errno(err, errno, "make a user namespace for the trees");
+    proc_fd = open_proc(child, err);
+    result = proc_fd < 0 ? proc_fd : write_maps(proc_fd, image, false, err);
+    if (result == 0) {
+        *ret_fd = openat(proc_fd, "ns/user", O_RDONLY | O_CLOEXEC);
+        if (*ret_fd < 0)
+            result = error_errno(err, errno, "open the user namespace of the trees");
+    }
+    (void)kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return result;
+}
+
+/* A device of the caller's that is to be the command's: its twin in a file system of its own. */
+static int clone_node(const struct image *image, const struct image_mount *step,
+                      struct bawn_error *err)
+{
+    const char *source = image_string(image, step->source);
+    autoclose int fs = (int)syscall(SYS_fsopen, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
+    autoclose int mount = -EBADF;
+    struct stat status;
+    int tree;
+
+    if (lstat(source, &status) < 0)
+        return error_errno(err, errno, "look at %s", source);
+    if (fs >= 0 && syscall(SYS_fsconfig, fs, 6 /* FSCONFIG_CMD_CREATE */, NULL, NULL, 0) == 0)
+        mount = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, SYS_MOUNT_NOSUID);
+    if (mount < 0 || mknodat(mount, "node", status.st_mode, status.st_rdev) < 0 ||
+        fchownat(mount, "node", image->host_uid, image->host_gid, AT_SYMLINK_NOFOLLOW) < 0 ||
+        fchmodat(mount, "node", status.st_mode & 07777, 0) < 0)
+        return error_errno(err, errno, "make a device like %s", source);
+    tree = sys_open_tree(mount, "node", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    return tree < 0 ? error_errno(err, errno, "open_tree of a device like %s", source) : tree;
+}
+
+/* The trees whose files are to belong to the command: only root can give them its ids. */
+static int map_trees(const struct launch_request *request, int userns_fd, int trees[SYNC_FDS],
+                     size_t *ret_count, struct bawn_error *err)
+{
+    const struct image *image = request->image;
+
+    *ret_count = 0;
+    if (request->skeleton) {
+        trees[0] = root_clone_skeleton(request->skeleton, err);
+        if (trees[0] < 0)
+            return trees[0];
+        *ret_count = 1;
+    }
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        int tree;
+
+        if (!(step->flags & STEP_IDMAP))
+            continue;
+        if (*ret_count == SYNC_FDS)
+            return error_set(err, E2BIG, "launch.trees", "more than %d writable trees", SYNC_FDS);
+        tree = step->step == STEP_NODE ? clone_node(image, step, err)
+                                       : root_clone_mapped(image, step, userns_fd, err);
+        if (tree < 0)
+            return tree;
+        trees[(*ret_count)++] = tree;
+    }
+    return 0;
+}
+
+static int map_process(const struct image *image, pid_t pid, int proc_fd, struct bawn_error *err)
+{
+    bool nests = image->flags & IMAGE_MAY_NEST;
+    int result;
+
+    if (!nests || image->caller_uid == 0)
+        return write_maps(proc_fd, image, nests && image->sub_count > 0, err);
+    result = run_mapper("/usr/bin/newuidmap", pid, image->host_uid, image->sub_uid,
+                        image->sub_count, err);
+    return result < 0 ? result
+                      : run_mapper("/usr/bin/newgidmap", pid, image->host_gid, image->sub_gid,
+                                   image->sub_count, err);
+}
+
+int ids_map(const struct launch_request *request, const struct launch *launch,
+            struct bawn_error *err)
+{
+    const struct image *image = request->image;
+    struct sync_message message = {.point = SYNC_MAPPED};
+    autoclose int proc_fd = open_proc(launch->pid, err);
+    autoclose int userns_fd = -EBADF;
+    int trees[SYNC_FDS];
+    size_t count = 0;
+    int result = proc_fd < 0 ? proc_fd : map_process(image, launch->pid, proc_fd, err);
+
+    if (result < 0)
+        return result;
+    if (image->host_uid != image->caller_uid && (image->flags & IMAGE_MAY_NEST))
+        result = make_mapping(image, &userns_fd, err);
+    else if ((userns_fd = openat(proc_fd, "ns/user", O_RDONLY | O_CLOEXEC)) < 0)
+        result = error_errno(err, errno, "open the sandbox's user namespace");
+    if (result == 0)
+        result = map_trees(request, userns_fd, trees, &count, err);
+    if (result == 0)
+        result = sync_send(launch->sock, &message, NULL, 0, trees, count, err);
+    for (size_t i = 0; i < count; i++)
+        (void)close(trees[i]);
+    return result;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A network namespace, made beside the rest.
+ *
+ * How it works: making one takes the kernel as long as all the mounts of a
+ * sandbox. So a thread of execution that shares all but its namespaces with the
+ * set-up makes it on another core, brings its loopback up, and waits; the set-up
+ * joins the namespace when it is done with its own work, and ends the other.
+ */
+#include "launch/net.h"
+
+#include "base/error.h"
+#include "kernel/sys.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+static long futex(uint32_t *word, int operation, uint32_t value)
+{
+    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+static int loopback_up(void)
+{
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    /* The descriptor is closed with all others of the set-up. */
+    return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
+}
+
+/* Shares its memory, errno too, with the set-up: only a call that fails writes there, and then the
+ * set-up fails with it. */
+static _Noreturn int make_namespace(void *context)
+{
+    struct net_maker *maker = context;
+
+    maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : loopback_up();
+    __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
+    (void)futex(&maker->is_ready, FUTEX_WAKE, 1);
+    for (;;)
+        (void)syscall(SYS_pause);
+}
+
+int net_begin(struct net_maker *maker, struct bawn_error *err)
+{
+    const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PIDFD;
+
+    maker->is_ready = 0;
+    maker->pid = clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker,
+                       &maker->pidfd);
+    return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;
+}
+
+int net_join(struct net_maker *maker, struct bawn_error *err)
+{
+    int result = 0;
+
+    while (!__atomic_load_n(&maker->is_ready, __ATOMIC_ACQUIRE))
+        (void)futex(&maker->is_ready, FUTEX_WAIT, 0);
+    if (maker->errnum)
+        result = error_errno(err, maker->errnum, "make the network namespace");
+    else if (setns(maker->pidfd, CLONE_NEWNET) < 0)
+        result = error_errno(err, errno, "join the network namespace");
+    (void)kill(maker->pid, SIGKILL);
+    while (waitpid(maker->pid, NULL, __WALL) < 0 && errno == EINTR)
+        ;
+    return result;
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# Containers inside: --allow-containers. As who runs this and, from root, as bawn-test.
+load ../cli/common
+
+setup_file() {
+    local root=$BATS_FILE_TMPDIR/root applet
+
+    command -v podman >/dev/null || skip "no podman"
+    [[ -x /bin/busybox ]] && ! ldd /bin/busybox >/dev/null 2>&1 || skip "no static busybox"
+    mkdir -p "$root/bin"
+    cp /bin/busybox "$root/bin/sh"
+    for applet in echo id cat mount; do
+        ln -s sh "$root/bin/$applet"
+    done
+    tar -C "$root" -cf "$BATS_FILE_TMPDIR/image.tar" .
+    chmod -R a+rX "$BATS_FILE_TMPDIR"
+}
+
+setup() {
+    cli_setup
+    cp "$BATS_FILE_TMPDIR/image.tar" .
+    mkdir -p .git/hooks
+    as=()
+    if [[ ${BATS_TEST_DESCRIPTION} == *"bawn-test"* ]]; then
+        [ "$(id -u)" -eq 0 ] || skip "only root can be another user"
+        id bawn-test >/dev/null || skip "no user bawn-test"
+        chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+        chown -R bawn-test: "$BATS_TEST_TMPDIR"
+        as=(runuser -u bawn-test -- env HOME="$HOME")
+    fi
+}
+
+# sandbox SCRIPT [OPTION]...: with containers allowed.
+sandbox() {
+    local script=$1
+    shift
+    run "${as[@]}" "$BAWN" run --allow-containers "$@" -- sh -c "$script"
+}
+
+pod='pod() { podman run --rm --cgroups=disabled --network none "$@"; }
+    podman import -q image.tar local:1 >/dev/null 2>&1 || podman import image.tar local:1
+'
+
+runs_a_container() {
+    sandbox "$pod pod local:1 /bin/echo hi; pod --user 1000 local:1 /bin/id
+        pod -v \$PWD:/work local:1 /bin/sh -c 'echo made >/work/made'; cat made"
+    [[ $output == *"hi"* ]]
+    [[ $output == *"uid=1000"* ]]
+    [[ $output == *"made"* ]]
+    [ "$status" -eq 0 ]
+    # What it made in the workspace is the caller's; its storage was the sandbox's own.
+    [ "$(stat -c %u made)" = "$(stat -c %u .)" ]
+    [ ! -e "$HOME/.local" ]
+    [ -z "$(pgrep -f "conmon.*$BATS_TEST_TMPDIR" || true)" ]
+}
+
+@test "podman: a container runs inside" { runs_a_container; }
+@test "podman: a container runs inside (as bawn-test)" { runs_a_container; }
+
+# Every line is an attempt, harmless where nothing holds; each must fail.
+attempts='
+no() { "$@" >/dev/null 2>&1 && echo "got through: $*"; }
+no umount /etc/hosts
+no umount -l /etc
+no umount -l /proc
+no mount -o remount,bind,rw /usr
+no mount -o remount,bind,rw /
+no unshare -Urm mount -o remount,bind,rw /usr
+no unshare -m umount /etc/passwd
+no touch /usr/made /etc/made /made
+no touch .git/hooks/pre-commit
+no mv .git gone
+no mount --bind /etc /tmp
+no unshare -Urm mount --bind /etc /tmp
+mkdir -p /tmp/u /tmp/w /tmp/m
+no mount -t overlay none -o lowerdir=/etc,upperdir=/tmp/u,workdir=/tmp/w,userxattr /tmp/m
+no mount -t overlay none -o lowerdir=.,upperdir=/tmp/u,workdir=/tmp/w,userxattr /tmp/m
+no grep -q . secret.txt
+no grep -rq hidden-text hidden
+no chroot /proc/1/root true
+no cat /proc/1/environ
+no cat /proc/kcore
+no sh -c ": >>/proc/sysrq-trigger"
+no sh -c ": >>/proc/sys/kernel/core_pattern"
+no sh -c ": >>/proc/sys/vm/drop_caches"
+no sh -c ": >>/proc/sys/kernel/modprobe"
+no sh -c ": >>/sys/fs/cgroup/cgroup.procs"
+no mkdir /sys/fs/cgroup/made
+no nsenter -t 1 -n true
+no mknod /tmp/node b 8 0
+no test -e /run/docker.sock -o -e /run/podman/podman.sock
+no nsenter --net=/proc/self/ns/net --preserve-credentials ip link add x type bridge
+: end
+'
+
+is_contained() {
+    mkdir hidden
+    echo secret >secret.txt
+    echo hidden-text >hidden/file
+    [ ${#as[@]} -eq 0 ] || chown -R bawn-test: .
+    sandbox "$attempts"' echo tried' --deny "$PWD/secret.txt" --deny "$PWD/hidden"
+    echo "$output"
+    [ "$output" = tried ]
+    [ "$status" -eq 0 ]
+    [ -z "$(ls .git/hooks)" ]
+    # The same where nothing holds: the words are attempts, not nonsense.
+    [ "$(cat secret.txt)" = secret ]
+}
+
+@test "podman: with its rights nobody gets out" { is_contained; }
+@test "podman: with its rights nobody gets out (as bawn-test)" { is_contained; }
+
+@test "podman: without --allow-containers there are no such rights" {
+    run "$BAWN" run -- sh -c 'unshare -Ur true; mount -t tmpfs none /tmp'
+    [ "$status" -ne 0 ]
+    [[ $output == *"not permitted"* ]]
+}
+
+@test "podman: it cannot stay the host's root" {
+    [ "$(id -u)" -eq 0 ] || skip "not root"
+    run --separate-stderr "$BAWN" run --allow-containers --as-root -- touch ran
+    [ "$status" -eq 125 ]
+    has_error_and_hint
+    [ ! -e ran ]
+}
+
+@test "podman: a rule for what is not there yet is a reason to refuse" {
+    run --separate-stderr "$BAWN" run --allow-containers --ro "$PWD/later" -- touch ran
+    [ "$status" -eq 125 ]
+    [[ $stderr == *later* ]]
+    [ ! -e ran ]
+    run "$BAWN" run --allow-containers --best-effort --ro "$PWD/later" -- true
+    [ "$status" -eq 0 ]
+    run "$BAWN" plan --set sandbox.process.containers=true
+    [[ $output == *"[not on this host] "*" protected names that do not exist now"* ]]
+}
+
+another_bawn() {
+    local dir
+    dir=$(dirname "$BAWN")
+    run "${as[@]}" "$BAWN" run --allow-containers --ro "$dir" -- "$BAWN" run -- \
+        sh -c 'id -u; touch made; touch /usr/made; touch .git/hooks/x; echo >.bashrc; ls -d /proc/[0-9]*'
+    [ -e made ]
+    [ ! -e .git/hooks/x ]
+    [ ! -e .bashrc ]
+    [[ $output == *"/usr/made"*"Read-only"* ]]
+    run --separate-stderr "${as[@]}" "$BAWN" run --ro "$dir" -- "$BAWN" run -- touch ran
+    [ "$status" -eq 125 ]
+    [[ $stderr == *"hint: "*"--allow-containers"* ]]
+    [ ! -e ran ]
+}
+
+@test "podman: another bawn holds inside" { another_bawn; }
+@test "podman: another bawn holds inside (as bawn-test)" { another_bawn; }
