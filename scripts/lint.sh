@@ -12,11 +12,13 @@ fail() {
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h')
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' '.ci/run')
-mapfile -t bats < <(git ls-files -co --exclude-standard '*.bats' '*.bash')
+mapfile -t bats < <(git ls-files -co --exclude-standard '*.bats' 'tests/cli/*.bash')
+mapfile -t cases < <(git ls-files -co --exclude-standard 'tests/escape/*.bash')
 
 clang-format --dry-run -Werror "${sources[@]}" || fail "clang-format"
 shellcheck "${scripts[@]}" || fail "shellcheck"
 shellcheck -s bats "${bats[@]}" || fail "shellcheck of the bats files"
+shellcheck -x -P tests/escape "${cases[@]}" || fail "shellcheck of the battery"
 python3 scripts/layers.py || fail "layers"
 
 # A file that no list names is not built, not embedded, not installed, not run: say so.
@@ -32,7 +34,7 @@ done
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
     --suppress=memleak --suppress=resourceLeak --suppress=missingInclude \
     --suppress=unknownMacro --suppress=nullPointerOutOfMemory \
-    -D_GNU_SOURCE -DBAWN_VERSION='""' -Iinclude -Isrc --error-exitcode=1 -j2 src ||
+    -D_GNU_SOURCE -DBAWN_VERSION='""' -DBAWN_BINDIR='""' -DBAWN_LIBEXECDIR='""' -Iinclude -Isrc --error-exitcode=1 -j2 src ||
     fail "cppcheck"
 
 # clang-tidy must read the clang build: gcc's own flags are errors to it.

@@ -44,8 +44,8 @@ BAWN_API void bawn_load_can_ask(struct bawn_load *load, bool can_ask);
 /* Skips the files of the org, user, project and local layers and the BAWN_* variables. */
 BAWN_API void bawn_load_isolated(struct bawn_load *load, bool isolated);
 
-/* Looks through the trees that are shown for files that patterns hide, so that a plan can mask them:
- * for plans that are carried out. */
+/* Looks through the trees that are shown for files that patterns hide, so that a plan can mask
+ * them: for plans that are carried out. */
 BAWN_API void bawn_load_matches(struct bawn_load *load, bool matches);
 
 /* Also reads Claude Code's settings.json files, each in the layer it belongs to. */

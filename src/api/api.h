@@ -14,8 +14,8 @@
 
 struct bawn_policy {
     struct policy policy;
-    char **environ; /* the caller's, as it was at loading */
-    size_t patterns; /* that hide files which were looked for */
+    char **environ;               /* the caller's, as it was at loading */
+    size_t patterns;              /* that hide files which were looked for */
     VEC(const char *) looked_for; /* where files that count were looked for, found or not */
 };
 
@@ -44,7 +44,7 @@ struct bawn_load {
     bool can_ask;
     bool isolated;
     bool claude;
-    bool matches; /* look for the files that patterns hide */
+    bool matches;    /* look for the files that patterns hide */
     bool no_profile; /* for tests: nothing built in but, unless no_lists, the two lists */
     bool no_lists;
     char *profile;

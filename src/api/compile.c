@@ -181,10 +181,40 @@ static void add_variables(struct deps *deps)
     }
 }
 
+/* Whether a path is shown in a tree whose files belong to the command when root runs bawn. */
+static bool is_mapped(const struct plan *plan, const char *path)
+{
+    const struct mount_step *nearest = NULL;
+
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_BIND && path_is_below(path, step->target))
+            nearest = step;
+    }
+    return nearest && compile_maps_owner(plan, nearest);
+}
+
+/* What everybody may do with a file, and with the directories on the way to it. */
+static bool is_open_to_all(const char *path)
+{
+    char dir[LIMIT_PATH_BYTES];
+    struct stat status;
+
+    if (lstat(path, &status) < 0 || !(status.st_mode & 07))
+        return false;
+    (void)snprintf(dir, sizeof(dir), "%s", path);
+    do {
+        cut_name(dir);
+        if (lstat(dir, &status) < 0 || !(status.st_mode & 01))
+            return false;
+    } while (strcmp(dir, "/") != 0);
+    return true;
+}
+
 /*
  * Ordinary users: the command has the caller's rights. Root: it has those of
- * others. SECURITY: the owner of a file, or of a directory on the way to it, gives
- * himself the rights that its mode does not.
+ * others, and of the owner in trees that are mapped to it. SECURITY: the owner of
+ * a file, or of a directory on the way to it, gives himself the rights that its
+ * mode does not.
  */
 static bool reaches(void *context, const char *path)
 {
@@ -192,9 +222,9 @@ static bool reaches(void *context, const char *path)
     char dir[LIMIT_PATH_BYTES];
     struct stat status;
 
-    if (plan->plan.facts->uid == 0)
-        return plan->plan.process.keeps_host_root || lstat(path, &status) < 0 ||
-               status.st_mode & 07;
+    if (plan->plan.facts->uid == 0 && ids_are_all())
+        return plan->plan.process.keeps_host_root || is_mapped(&plan->plan, path) ||
+               is_open_to_all(path);
     if (access(path, R_OK) == 0 || access(path, W_OK) == 0 || access(path, X_OK) == 0)
         return true;
     (void)snprintf(dir, sizeof(dir), "%s", path);

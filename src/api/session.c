@@ -97,7 +97,7 @@ static int tell(const struct bawn_session *session, struct control_message *mess
 static int hear(const struct bawn_session *session, struct ended *ended, uint32_t *ret_kind,
                 struct bawn_error *err)
 {
-    struct control_message message;
+    struct control_message message = {0};
     int fds[CONTROL_FDS];
     size_t size = 0;
     int r =
@@ -136,7 +136,7 @@ int bawn_session_wait(struct bawn_session *session, int job, int *ret_status,
                       struct bawn_error *err)
 {
     struct ended ended = {0};
-    uint32_t kind;
+    uint32_t kind = CONTROL_COUNT;
 
     if (job < 0 || (uint32_t)job > session->last_job || (job == 0 && session->launcher == 0))
         return error_set(err, EINVAL, "session.job", "%d: no job of this session", job);
@@ -199,7 +199,7 @@ int bawn_session_exec(struct bawn_session *session, const struct bawn_command *c
     struct control_message message = {.kind = CONTROL_EXEC, .job = session->last_job + 1};
     autoclose int none = -EBADF;
     autofree char *bytes = NULL;
-    int fds[3];
+    int fds[3] = {-EBADF, -EBADF, -EBADF};
     size_t size;
     int r = 0;
 
@@ -286,7 +286,7 @@ static int spawn(const int fds[CHILD_FDS], const struct bawn_command *command, p
 static int await_ready(const struct bawn_session *session, struct bawn_error *err)
 {
     struct ended first = {0};
-    uint32_t kind;
+    uint32_t kind = CONTROL_COUNT;
     int status;
     int r = hear(session, &first, &kind, err);
 
@@ -306,7 +306,7 @@ int bawn_run_start(const struct bawn_plan *plan, const struct bawn_command *comm
     autoclose int ours = -EBADF;
     autoclose int theirs = -EBADF;
     autoclose int none = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int pair[2], fds[CHILD_FDS];
+    int pair[2], fds[CHILD_FDS] = {0};
     pid_t pid = 0;
     int r = bawn_plan_compile(plan, 0, &plan_fd, err);
 
@@ -324,9 +324,9 @@ int bawn_run_start(const struct bawn_plan *plan, const struct bawn_command *comm
     (void)close(take_fd(&theirs));
     if (r == 0)
         r = session_new(&ours, pid, &session, err);
-    if (r == 0)
+    if (r == 0 && session)
         r = await_ready(session, err);
-    if (r < 0 && !session && pid > 0) {
+    if (!session && pid > 0) {
         (void)close(take_fd(&ours));
         (void)waitpid(pid, NULL, 0);
     }

@@ -54,8 +54,8 @@ static void add_part(struct strbuf *key, const char *text)
     strbuf_add_bytes(key, text, strlen(text) + 1);
 }
 
-/* All that selects the policy. SECURITY: a workspace by what it is, not by its name: a link may lead
- * elsewhere the next time. */
+/* All that selects the policy. SECURITY: a workspace by what it is, not by its name: a link may
+ * lead elsewhere the next time. */
 static bool make_key(const struct front *front, struct strbuf *key)
 {
     const char *workspace = options_value(&front->options, OPTION_WORKSPACE);

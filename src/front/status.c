@@ -55,15 +55,18 @@ int front_status(struct front *front, struct bawn_error *err)
     struct control_metrics metrics = {0};
     autofree char *text = NULL;
     struct strbuf out = {0};
-    int result = record ? link_open(&link, front, front_sid(front), err) : error_memory(err);
+    int result;
 
+    if (!record)
+        return error_memory(err);
+    result = link_open(&link, front, front_sid(front), err);
     if (result == 0)
         result = link_record(&link, record, &text, err);
     if (result == 0)
         result = link_send(&link, &message, err);
     if (result == 0)
         result = link_await(&link, CONTROL_METRICS, &message, &metrics, sizeof(metrics), NULL, err);
-    if (result < 0)
+    if (result < 0 || !text)
         return result;
     if (front->json)
         as_json(&out, text, &metrics);

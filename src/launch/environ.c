@@ -54,8 +54,8 @@ static char *set_variable(const struct image *image, const struct image_env *env
 {
     char *text;
 
-    if (asprintf(&text, "%s=%s", image_string(image, env->name),
-                 image_string(image, env->value)) < 0)
+    if (asprintf(&text, "%s=%s", image_string(image, env->name), image_string(image, env->value)) <
+        0)
         return NULL;
     return text;
 }

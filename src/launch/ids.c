@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -108,12 +109,15 @@ static int make_mapping(const struct image *image, int *ret_fd, struct bawn_erro
 {
     struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
     autoclose int proc_fd = -EBADF;
+    pid_t own = getpid();
     pid_t child = (pid_t)sys_clone3(&args);
     int result;
 
     if (child == 0) {
-        for (;;)
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        while (getppid() == own)
             (void)pause();
+        _exit(0);
     }
     if (child < 0)
         return error_errno(err, errno, "make a user namespace for the trees");

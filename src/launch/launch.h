@@ -12,7 +12,7 @@
 /* A command for pid 1. Strings are borrowed. */
 struct launch_command {
     uint32_t job;
-    uint32_t flags;       /* enum exec_flag */
+    uint32_t flags; /* enum exec_flag */
     const char *cwd;
     char *const *argv;    /* ended by NULL */
     char *const *envp;    /* ended by NULL */

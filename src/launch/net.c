@@ -54,8 +54,8 @@ int net_begin(struct net_maker *maker, struct bawn_error *err)
     const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PIDFD;
 
     maker->is_ready = 0;
-    maker->pid = clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker,
-                       &maker->pidfd);
+    maker->pid =
+        clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker, &maker->pidfd);
     return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;
 }
 

@@ -140,7 +140,7 @@ static int read_lines(int proc_fd, struct list *list, struct bawn_error *err)
 
     if (result < 0)
         return result;
-    for (const char *at = list->text; *at; at++)
+    for (const char *at = list->text; at && *at; at++)
         room += *at == '\n';
     list->lines = calloc(room + 1, sizeof(*list->lines));
     if (!list->lines)

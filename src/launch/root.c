@@ -290,6 +290,7 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
     unsigned long flags = MS_NOSUID | MS_NODEV | (step->flags & STEP_READ_ONLY ? MS_RDONLY : 0);
     char options[96];
     int to = -EBADF;
+    int result = 0;
 
     /* Empty files cost memory too: one for each KiB. */
     (void)snprintf(options, sizeof(options), "mode=%o,size=%llu,nr_inodes=%llu",
@@ -299,13 +300,15 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
         /* There is a descriptor for it only with fsmount; through /proc it would not be ours. */
         to = sys_openat2(AT_FDCWD, target, O_PATH | O_DIRECTORY | O_CLOEXEC,
                          RESOLVE_HOST | RESOLVE_BENEATH);
-        if (to < 0 || fchdir(to) < 0)
-            return fail(err, "open", "", target);
+        result = to < 0 ? to : fchdir(to);
         target = ".";
     }
-    if (mount("tmpfs", target, "tmpfs", flags, options) < 0)
-        return fail(err, "mount tmpfs on", "", target);
-    return 0;
+    if (result == 0)
+        result = mount("tmpfs", target, "tmpfs", flags, options);
+    /* Where root's directories are closed to us they are to the command, too. */
+    return result == 0 || errno == EACCES
+               ? 0
+               : fail(err, "mount tmpfs on", "", image_string(root->image, step->target));
 }
 
 static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)

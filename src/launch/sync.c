@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 
 static const char *const words[SYNC_COUNT] = {
-    [SYNC_MAPPED] = "mapped",   [SYNC_READY] = "ready",   [SYNC_FAILED] = "failed",
-    [SYNC_EXEC] = "exec",       [SYNC_STARTED] = "started", [SYNC_NOEXEC] = "noexec",
-    [SYNC_EXITED] = "exited",   [SYNC_SIGNAL] = "signal", [SYNC_PROVE] = "prove",
+    [SYNC_MAPPED] = "mapped", [SYNC_READY] = "ready",     [SYNC_FAILED] = "failed",
+    [SYNC_EXEC] = "exec",     [SYNC_STARTED] = "started", [SYNC_NOEXEC] = "noexec",
+    [SYNC_EXITED] = "exited", [SYNC_SIGNAL] = "signal",   [SYNC_PROVE] = "prove",
     [SYNC_PROVED] = "proved",
 };
 

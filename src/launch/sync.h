@@ -38,8 +38,8 @@ struct sync_message {
     uint32_t point;
     uint32_t job; /* chosen by the launcher; the command of the run is 0 */
     int32_t value;
-    uint32_t flags; /* SYNC_EXEC: enum exec_flag */
-    uint32_t args, envs; /* SYNC_EXEC: strings behind the message: cwd, args, envs */
+    uint32_t flags;       /* SYNC_EXEC: enum exec_flag */
+    uint32_t args, envs;  /* SYNC_EXEC: strings behind the message: cwd, args, envs */
     struct termios state; /* SYNC_EXEC with a terminal: how it starts */
     struct winsize size;
 };

@@ -32,12 +32,11 @@ static const struct cover *cover_of(const struct compiler *compiler, const char 
     return best;
 }
 
-static int add_cover(struct compiler *compiler, const char *path, int kind, bool writable,
-                     bool early)
+static int add_cover(struct compiler *compiler, const char *path, enum cover_kind kind,
+                     bool writable, bool early)
 {
-    struct cover cover = {.path = path, .writable = writable, .early = early};
+    struct cover cover = {.path = path, .kind = kind, .writable = writable, .early = early};
 
-    cover.kind = kind;
     return vec_push(&compiler->covers, cover) ? 0 : -ENOMEM;
 }
 
@@ -158,9 +157,9 @@ static void pin_parents(struct compiler *compiler, const char *target)
     }
 }
 
-static bool belongs_to_caller(const struct compiler *compiler, const struct mount_step *step)
+bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
 {
-    const struct policy *policy = compiler->input->plan->policy;
+    const struct policy *policy = plan->policy;
 
     return !step->read_only || path_is_below(step->source, policy->home) ||
            path_is_below(step->source, policy->workspace);
@@ -191,7 +190,7 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     else if (!is_root)
         make_point(compiler, step->target, file);
     if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
-        belongs_to_caller(compiler, step))
+        compile_maps_owner(compiler->input->plan, step))
         mount.flags |= STEP_IDMAP;
     else if (early && is_steady(compiler, step->source))
         mount.flags |= STEP_STEADY;

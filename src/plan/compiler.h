@@ -10,9 +10,10 @@
 enum { SANDBOX_ID = 2147482999 };
 
 /* What covers a part of the new root. */
+enum cover_kind { COVER_TREE, COVER_OWN, COVER_PROC, COVER_FILE };
 struct cover {
     const char *path; /* absolute */
-    enum { COVER_TREE, COVER_OWN, COVER_PROC, COVER_FILE } kind;
+    enum cover_kind kind;
     bool writable;
     bool early; /* mounted before all is sealed at once */
 };

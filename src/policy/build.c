@@ -311,8 +311,8 @@ int policy_add_rule(struct policy *policy, const struct path_rule *rule, struct 
     return vec_push(&policy->rules, copy) ? 0 : -ENOMEM;
 }
 
-static int add_copy(struct policy *policy, const struct path_rule *rule, const char *path, bool wild,
-                    struct bawn_error *err)
+static int add_copy(struct policy *policy, const struct path_rule *rule, const char *path,
+                    bool wild, struct bawn_error *err)
 {
     struct path_rule *alias = arena_new(&policy->arena, struct path_rule);
 

@@ -165,7 +165,7 @@ static int on_client(void *context, uint32_t events)
 {
     struct client *client = context;
     struct control *control = client->control;
-    struct control_message message;
+    struct control_message message = {0};
     int fds[CONTROL_FDS];
     size_t size = 0;
     int result =

@@ -72,17 +72,17 @@ static int start(struct client *client, const struct control_message *message,
                                      .size = message->size};
     char **variables = NULL;
     struct job *job = new_job(client, message->job);
-    int result = launch_environ(image, strings->envp, &variables, err);
+    int result;
 
-    if (result == 0 && !job)
-        result = error_set(err, EAGAIN, "session.jobs", "more than %d commands at a time",
-                           CONTROL_JOBS_MAX);
-    if (result == 0) {
-        command.job = job->number;
-        command.envp = variables;
+    if (!job)
+        return error_set(err, EAGAIN, "session.jobs", "more than %d commands at a time",
+                         CONTROL_JOBS_MAX);
+    command.job = job->number;
+    result = launch_environ(image, strings->envp, &variables, err);
+    command.envp = variables;
+    if (result == 0)
         result = launch_exec(&session->launch, &command, err);
-    }
-    if (result < 0 && job)
+    if (result < 0)
         job->number = 0;
     launch_environ_free(variables);
     return result;

@@ -45,7 +45,7 @@ struct session {
     unsigned signals_sent; /* of those that end it: the second one is meant */
     int wait_status;
     struct bawn_error failure; /* of the last steps of the set-up */
-    int exec_errno; /* why the command could not be started */
+    int exec_errno;            /* why the command could not be started */
 };
 
 /* The limits: before the launch, while it runs, and afterwards. */

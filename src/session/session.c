@@ -73,8 +73,7 @@ static int on_message(void *context, uint32_t events)
     struct sync_message message;
     size_t size = sizeof(session->failure);
     int fds[SYNC_FDS];
-    int result =
-        sync_receive(session->launch.sock, &message, &session->failure, &size, fds, NULL);
+    int result = sync_receive(session->launch.sock, &message, &session->failure, &size, fds, NULL);
 
     (void)events;
     /* Pid 1 is gone without a word: killed, and all inside with it. */

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # run sets output, status and stderr
 # --debug: processes inside may trace each other, and nobody else.
 load common
 

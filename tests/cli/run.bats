@@ -186,6 +186,7 @@ setup() {
 }
 
 @test "run: --stats says what was used" {
+    # shellcheck disable=SC2016 # expanded inside
     run "$BAWN" run --stats -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done'
     [ "$status" -eq 0 ]
     [[ $output == *"s of CPU"* ]]

@@ -84,6 +84,7 @@ make_repository() {
 
 @test "work: archives, pipes, temporary files, background jobs" {
     mkdir tree && seq 1000 >tree/numbers
+    # shellcheck disable=SC2016 # expanded inside
     run "$BAWN" run -- bash -c 'tar cf - tree | (mkdir out && tar xf - -C out); t=$(mktemp); sort -rn <out/tree/numbers >"$t" & wait; head -n1 "$t"; diff <(sort tree/numbers) <(sort out/tree/numbers) && echo same'
     [ "$status" -eq 0 ]
     [ "$output" = $'1000\nsame' ]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # run sets output, status and stderr
 # A virtual machine inside: --allow-kvm, and the lists of devices. As root, and from there as the
 # ordinary user bawn-test with a node of his own.
 load ../cli/common

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2015,SC2016,SC2030,SC2031,SC2154 # run sets output, status and stderr
 # Containers inside: --allow-containers. As who runs this and, from root, as bawn-test.
 load ../cli/common
 

@@ -25,10 +25,12 @@ if ((STATUS == 125)); then
     echo "# note: --net host: $(head -n1 "$T/stderr")"
 else
     sandbox_ran
+    # Nested, the network around it is that of the outer one, which has no such names.
+    want=${BAWN_TEST_NESTED:+ECONNREFUSED}
     answers <<END
-EPERM @$name
-EPERM @$name.d:dgram
-EPERM @$name.d:dgram-sendto
+${want:=EPERM} @$name
+$want @$name.d:dgram
+$want @$name.d:dgram-sendto
 END
 fi
 equal ready "$(cat "$T/reached")" "what the host's sockets saw"
