@@ -470,7 +470,8 @@ def single_rows(result):
              (" ✗" if single["own_calls"] >= LIMITS["calls"] else ""), f"< {LIMITS['calls']}"]]
     for row in result["denied"]:
         rows.append([f"start with 5,000 denied paths against 5: {row['name']}",
-                     both(row["ratio"]) + over(row["ratio"], LIMITS["denied"]),
+                     both(row["ratio"]) + over(row["ratio"], LIMITS["denied"])
+                     if row["ratio"] else "does not start ✗",
                      f"≤ {LIMITS['denied']}"])
     for name, key, limit in (("`bawn exec` in a session against bare", "exec", "exec"),
                              ("the same by library, connection kept", "kept", "kept")):
@@ -571,6 +572,9 @@ def broken(result):
         yield f"{result['single']['own_calls']} system calls to start, {LIMITS['calls']} or more"
     if not result["warm"]:
         yield "a second start reads the policy again"
+    for row in result["denied"]:
+        if not row["ratio"]:
+            yield f"no start with 5,000 denied paths {row['name']}"
     for start in result["start"]:
         if start["bwrap"] and min(start["bwrap"]) > LIMITS["loose"]:
             yield f"a start takes {start['bwrap'][0]:.2f} of bubblewrap's time ({start['user']})"

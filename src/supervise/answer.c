@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervise/answer.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -43,22 +45,21 @@ static int add_fd(int notify_fd, struct seccomp_notif_addfd *add)
     return fd;
 }
 
-void answer_fd(int notify_fd, uint64_t id, int fd, bool is_cloexec)
+/*
+ * In two steps, though the kernel could do both at once: the caller must not go
+ * on while the file is open here too. A program that was just written could not
+ * be run then (ETXTBSY).
+ */
+void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec)
 {
     struct seccomp_notif_addfd add = {
         .id = id,
-        .flags = SECCOMP_ADDFD_FLAG_SEND,
-        .srcfd = (uint32_t)fd,
+        .srcfd = (uint32_t)*fd,
         .newfd_flags = is_cloexec ? O_CLOEXEC : 0,
     };
     int added = add_fd(notify_fd, &add);
 
-    if (added == -EINVAL) { /* KERNEL(5.14): before, in two steps */
-        add.flags = 0;
-        added = add_fd(notify_fd, &add);
-        if (added >= 0)
-            answer_value(notify_fd, id, added);
-    }
-    if (added < 0 && added != -ENOENT)
+    (void)close(take_fd(fd));
+    if (added != -ENOENT)
         answer_value(notify_fd, id, added);
 }

@@ -20,7 +20,8 @@ static inline int answer_request(int notify_fd, unsigned long number, void *argu
 bool answer_is_wanted(int notify_fd, uint64_t id);
 /* result: what the call returns, or a negative errno. */
 void answer_value(int notify_fd, uint64_t id, int64_t result);
-/* Puts a descriptor in place; when that cannot be, the call fails with the reason. */
-void answer_fd(int notify_fd, uint64_t id, int fd, bool is_cloexec);
+/* Puts a descriptor in place and closes it here; when that cannot be, the call fails with the
+ * reason. */
+void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec);
 
 #endif

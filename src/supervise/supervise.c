@@ -211,7 +211,7 @@ static void handle(struct supervisor *supervisor, struct call *call)
     if (r == 0 && call->must_wait)
         return;
     if (r == 0 && call->fd >= 0)
-        answer_fd(notify_fd, call->notif->id, call->fd, call->how.flags & O_CLOEXEC);
+        answer_fd(notify_fd, call->notif->id, &call->fd, call->how.flags & O_CLOEXEC);
     else
         answer_value(notify_fd, call->notif->id, r);
 }
@@ -235,7 +235,7 @@ static void open_terminal(struct supervisor *supervisor)
     if (r < 0)
         answer_value(options->notify_fd, supervisor->notif->id, r);
     else
-        answer_fd(options->notify_fd, supervisor->notif->id, fd, true);
+        answer_fd(options->notify_fd, supervisor->notif->id, &fd, true);
 }
 
 static void dispatch(struct supervisor *supervisor)

@@ -93,7 +93,7 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
             break;
     }
     if (fd >= 0)
-        answer_fd(NOTIFY_FD, id, fd, waiter->flags & O_CLOEXEC);
+        answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC);
     else
         answer_value(NOTIFY_FD, id, -errno);
     _exit(0);
