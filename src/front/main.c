@@ -15,6 +15,7 @@
 #include "kernel/sys.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -24,13 +25,14 @@ extern char **environ;
 /* See the other program's main: a closed stream would be taken by the next file opened. */
 static void streams_fill(void)
 {
-    int fd;
+    struct pollfd streams[3] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
 
-    do
-        fd = openat(AT_FDCWD, "/dev/null", O_RDONLY | O_NOCTTY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        (void)close(fd);
+    if (poll(streams, 3, 0) <= 0)
+        return;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (streams[fd].revents & POLLNVAL)
+            (void)openat(AT_FDCWD, "/dev/null", O_RDONLY | O_NOCTTY);
+    }
 }
 
 /* What somebody left open is not for the sandbox: all but the streams, and what was named. */

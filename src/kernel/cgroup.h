@@ -56,11 +56,11 @@ int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err);
  */
 int cgroup_new(struct cgroup *group, enum cgroup_kind kind, const char *name,
                const struct cgroup_limits *limits, struct bawn_error *err);
-/* The descriptor for CLONE_INTO_CGROUP, or -EBADF: then cgroup_join in the child. */
+/* The descriptor for CLONE_INTO_CGROUP, or -EBADF: then cgroup_join. */
 int cgroup_clone_fd(const struct cgroup *group);
-/* Moves the calling process in (v1, or v2 without CLONE_INTO_CGROUP). It has one thread.
+/* Moves a process in, 0: the calling one (v1, or v2 without CLONE_INTO_CGROUP). It has one thread.
  * Safe between clone and exec. */
-int cgroup_join(const struct cgroup *group, struct bawn_error *err);
+int cgroup_join(const struct cgroup *group, pid_t pid, struct bawn_error *err);
 /* What the kernel does not tell is 0: peaks before 5.19 and 6.1x, CPU time in v1. */
 int cgroup_measure(const struct cgroup *group, struct cgroup_metrics *ret_metrics,
                    struct bawn_error *err);

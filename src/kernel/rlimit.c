@@ -41,7 +41,11 @@ int rlimit_apply(const struct rlimit_values *values, struct bawn_error *err)
         {RLIMIT_FSIZE, "file size", values->file_size},
         {RLIMIT_NPROC, "processes", values->processes},
     };
-    int r = lower(RLIMIT_CORE, "core files", 0, err);
+    const struct kernel_rlimit none = {0, 0};
+    int r = 0;
+
+    if (syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL) < 0)
+        return error_errno(err, errno, "limit core files");
 
     for (size_t i = 0; r == 0 && i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].value)

@@ -78,6 +78,10 @@ void launch_end(struct launch *launch)
         while (waitpid(launch->pid, NULL, __WALL) < 0 && errno == EINTR)
             ;
     }
+}
+
+void launch_close(struct launch *launch)
+{
     close_one(&launch->pidfd);
     close_one(&launch->sock);
     close_one(&launch->notify_fd);
@@ -154,12 +158,15 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     (void)close(pair[1]);
     if (result == 0 && image_maps_from_outside(request->image))
         result = ids_map(request, &launch, err);
+    if (result == 0 && request->meanwhile)
+        result = request->meanwhile(request->meanwhile_context, launch.pid, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)
         result = await_ready(&launch, err);
     if (result < 0) {
         launch_end(&launch);
+        launch_close(&launch);
         return result;
     }
     *ret_launch = launch;

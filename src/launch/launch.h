@@ -27,9 +27,9 @@ struct launch_request {
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
     int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
-    /* NULL, or called in the child before anything else: joins cgroup v1 groups and the like. */
-    int (*join)(void *context, struct bawn_error *err);
-    void *join_context;
+    /* NULL, or called while pid 1 makes the sandbox, before it starts the first command. */
+    int (*meanwhile)(void *context, pid_t pid, struct bawn_error *err);
+    void *meanwhile_context;
 };
 
 /* A running sandbox, seen from outside. */
@@ -46,8 +46,9 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
 /* Makes what is the same at every start of an image, in an empty directory. */
 int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err);
 
-/* Ends everything inside, waits for pid 1, closes all. */
+/* Ends everything inside and waits for pid 1. */
 void launch_end(struct launch *launch);
+void launch_close(struct launch *launch);
 
 int launch_exec(const struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err);

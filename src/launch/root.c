@@ -10,6 +10,7 @@
  * once; then comes the rest. Trees that the caller could change meanwhile are
  * cloned by descriptor, sealed while nobody can reach them, and moved into place.
  */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/sys.h"
@@ -146,7 +147,7 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
                   struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
-    int to = -EBADF;
+    autoclose int to = -EBADF;
 
     if (!(step->flags & STEP_IN_TREE)) {
         if (sys_move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -185,8 +186,8 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
 static int place_in_place(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
-    int at = -EBADF;
-    int tree = -EBADF;
+    autoclose int at = -EBADF;
+    autoclose int tree = -EBADF;
     int result = 0;
 
     at = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
@@ -208,7 +209,7 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
 static int place_shelf(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
-    int tree = -EBADF;
+    autoclose int tree = -EBADF;
     char source[64];
     int result = 0;
 

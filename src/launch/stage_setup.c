@@ -105,7 +105,7 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
 {
     const struct image *image = request->image;
     int trees[SYNC_FDS];
-    int result = request->join ? request->join(request->join_context, err) : 0;
+    int result = 0;
     bool has_net = (image->flags & IMAGE_OWN_NET) && LAYER("netns");
     struct net_maker net;
     mode_t mask = umask(0);

@@ -11,6 +11,7 @@
 #define NUMBER_TIOCLINUX        0x541c
 #define NUMBER_TIOCSETD         0x5423
 #define NUMBER_F_SETLEASE       1024
+#define SET_ID_BITS             06000
 #define NUMBER_SOCK_TYPE        0xf
 #define NUMBER_SOCK_PACKET      10
 #define NUMBER_NETLINK_ROUTE    0
@@ -71,6 +72,7 @@
 #define peeking    "reads or changes another process"
 #define handles    "opens files by number, past every path rule"
 #define clocks     "the clock and the name belong to the host"
+#define lends      "whoever runs the file outside would run it with the caller's rights"
 #define creates    "a file that a rule protects may be created or replaced"
 #define family     "a socket family that no sandboxed program needs"
 
@@ -150,6 +152,10 @@ const struct syscall_rule syscall_table[] = {
      IF(1, ALL, NUMBER_TIOCLINUX)},
     /* A line discipline is chosen, and its module loaded, on any terminal of one's own. */
     {RULE("ioctl", SYSCALL_EPERM, WHEN_ALWAYS, surface), IF(1, ALL, NUMBER_TIOCSETD)},
+    {RULE("chmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
+    {RULE("fchmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
+    {RULE("fchmodat", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(2, SET_ID_BITS, 0)},
+    {RULE("fchmodat2", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(2, SET_ID_BITS, 0)},
     {RULE("fcntl", SYSCALL_EACCES, WHEN_ALWAYS, "a lease makes who opens the file outside wait"),
      IF(1, ALL, NUMBER_F_SETLEASE)},
     {RULE("socket", SYSCALL_EAFNOSUPPORT, WHEN_ALWAYS, family), IF_NOT(0, ALL, AF_UNIX),

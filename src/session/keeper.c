@@ -38,10 +38,8 @@ _Noreturn static void keep(struct keeper_page *page, int pipe_fd)
 
     sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
-    (void)dup2(pipe_fd, 0);
-    (void)sys_close_range(1, ~0U, 0);
-    (void)setsid();
-    if (chdir("/") < 0)
+    /* With a stream or the pipe's other end still open it would do more harm than good. */
+    if (dup2(pipe_fd, 0) < 0 || sys_close_range(1, ~0U, 0) < 0 || setsid() < 0 || chdir("/") < 0)
         _exit(1);
     (void)prctl(PR_SET_NAME, "bawn: keeper", 0, 0, 0);
     while (read(0, &byte, 1) < 0 && errno == EINTR)

@@ -31,27 +31,49 @@ int session_keep(struct session *session, struct bawn_error *err)
     return result;
 }
 
+static int make_group(struct session *session, struct bawn_error *err)
+{
+    char name[CGROUP_NAME_BYTES];
+    int result = session_keep(session, err);
+
+    if (result == 0)
+        result = cgroup_name(name, err);
+    if (result == 0)
+        result = cgroup_new(session->group, session->request->image->limits.cgroup, name,
+                            &session->limits, err);
+    session->request->is_stale = result < 0;
+    return result;
+}
+
+static bool wants_group(const struct session *session)
+{
+    const struct image_limits *limits = &session->request->image->limits;
+
+    return limits->cgroup != CGROUP_NONE && LAYER("cgroup") &&
+           (limits->pids | limits->memory | limits->cpu_percent);
+}
+
 int session_limit(struct session *session, struct bawn_error *err)
 {
     const struct image_limits *limits = &session->request->image->limits;
-    char name[CGROUP_NAME_BYTES];
-    int result;
 
     session->limits = (struct cgroup_limits){.pids = limits->pids,
                                              .memory_high = limits->memory_high,
                                              .memory = limits->memory,
                                              .cpu_percent = limits->cpu_percent,
                                              .io_weight = limits->io_weight};
-    if (limits->cgroup == CGROUP_NONE || !LAYER("cgroup") ||
-        !(limits->pids | limits->memory | limits->cpu_percent))
-        return 0;
-    result = session_keep(session, err);
-    if (result == 0)
-        result = cgroup_name(name, err);
-    if (result == 0)
-        result = cgroup_new(session->group, limits->cgroup, name, &session->limits, err);
-    session->request->is_stale = result < 0;
-    return result;
+    /* In v2 the sandbox is born in its group. In v1 it is moved, and there is time for that. */
+    return wants_group(session) && limits->cgroup != CGROUP_V1 ? make_group(session, err) : 0;
+}
+
+int session_limit_later(void *context, pid_t pid, struct bawn_error *err)
+{
+    struct session *session = context;
+    int result = 0;
+
+    if (wants_group(session) && !is_counted(session))
+        result = make_group(session, err);
+    return result == 0 && is_counted(session) ? cgroup_join(session->group, pid, err) : result;
 }
 
 void session_unlimit(struct session *session)

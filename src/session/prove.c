@@ -101,5 +101,6 @@ int session_prove(const struct image *image, struct bawn_error *err)
         result = await_proof(&launch, supervisor, err);
     supervisor_free(supervisor);
     launch_end(&launch);
+    launch_close(&launch);
     return result;
 }

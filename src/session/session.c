@@ -127,11 +127,6 @@ static int start_supervisor(struct session *session, struct bawn_error *err)
     return result;
 }
 
-static int join_group(void *context, struct bawn_error *err)
-{
-    return cgroup_join(context, err);
-}
-
 static int start_sandbox(struct session *session, struct bawn_error *err)
 {
     const struct image *image = session->request->image;
@@ -155,9 +150,9 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         launch_environ_free(variables);
         return result;
     }
-    if (session->group->kind != CGROUP_NONE && request.cgroup_fd < 0) {
-        request.join = join_group;
-        request.join_context = session->group;
+    if (request.cgroup_fd < 0) {
+        request.meanwhile = session_limit_later;
+        request.meanwhile_context = session;
     }
     result = launch_start(&request, &session->launch, err);
     session->request->is_stale = result < 0;
@@ -251,13 +246,8 @@ static void end(struct session *session)
     session->group = &session->own_group;
     /* Only now: whoever waits for the end finds nothing left. */
     control_free(session->control, final_wait_status(session));
+    /* Descriptors are left to the end of the process, which comes now. */
     loop_done(&session->loop);
-    if (session->signal_fd >= 0)
-        (void)close(session->signal_fd);
-    if (session->master_fd >= 0)
-        (void)close(session->master_fd);
-    if (session->pipe_fd >= 0)
-        (void)close(session->pipe_fd);
 }
 
 int session_run(struct session_request *request, struct bawn_error *err)

@@ -12,6 +12,10 @@
 
 struct call;
 
+/* SECURITY: a file with one of these is run by others with the rights of its owner, who is the
+ * caller: on the host, long after the sandbox. chmod refuses them by the filter. */
+enum { CALL_SET_ID = 06000 };
+
 /* Where a system call has its parts; -1: it has none such. */
 struct call_kind {
     int number;

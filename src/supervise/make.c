@@ -62,6 +62,8 @@ int make_node(struct call *call)
         return fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW) == 0
                    ? -EEXIST
                    : call_refuse(call, at.path, EPERM);
+    if (mode & CALL_SET_ID)
+        return call_refuse(call, at.path, EPERM);
     return outcome(mknodat(at.dir, at.name, mode, 0));
 }
 
@@ -98,6 +100,8 @@ static int source_object(struct call *call, struct link_source *source)
         return -errno;
     if (S_ISDIR(st.st_mode))
         return -EPERM;
+    if (st.st_nlink == 0 && (st.st_mode & CALL_SET_ID))
+        return call_refuse(call, "(no name)", EPERM);
     /* Without a name it cannot be protected, and on another mount the kernel refuses. */
     if (st.st_nlink == 0)
         return 0;

@@ -181,6 +181,8 @@ static int open_new(struct call *call, const struct location *at)
 {
     int flags = open_flags(call) | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY;
 
+    if (call->how.mode & CALL_SET_ID)
+        return call_refuse(call, at->path, EPERM);
     call->fd = openat(at->dir, at->name, flags, (mode_t)call->how.mode);
     return call->fd < 0 ? -errno : 0;
 }

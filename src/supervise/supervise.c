@@ -44,21 +44,11 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
                    struct bawn_error *err)
 {
     struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
-    struct seccomp_notif_sizes sizes;
 
     if (!supervisor)
         return error_memory(err);
     supervisor->options = *options;
     caller_init(&supervisor->caller);
-    supervisor->notif_size = sizeof(*supervisor->notif);
-    if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 &&
-        sizes.seccomp_notif > supervisor->notif_size)
-        supervisor->notif_size = sizes.seccomp_notif;
-    supervisor->notif = calloc(1, supervisor->notif_size);
-    if (!supervisor->notif) {
-        free(supervisor);
-        return error_memory(err);
-    }
     *ret_supervisor = supervisor;
     return 0;
 }
@@ -75,6 +65,21 @@ void supervisor_free(struct supervisor *supervisor)
     free(supervisor);
 }
 
+/* Room for a notification, as large as this kernel's are. */
+static int make_room(struct supervisor *supervisor, struct bawn_error *err)
+{
+    struct seccomp_notif_sizes sizes;
+
+    if (supervisor->notif)
+        return 0;
+    supervisor->notif_size = sizeof(*supervisor->notif);
+    if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 &&
+        sizes.seccomp_notif > supervisor->notif_size)
+        supervisor->notif_size = sizes.seccomp_notif;
+    supervisor->notif = calloc(1, supervisor->notif_size);
+    return supervisor->notif ? 0 : error_memory(err);
+}
+
 static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
 {
     const struct image *image = supervisor->options.image;
@@ -82,6 +87,9 @@ static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
 
     if (supervisor->is_ready)
         return 0;
+    r = make_room(supervisor, err);
+    if (r < 0)
+        return r;
     r = identity_init(&supervisor->identity, image->host_uid, image->host_gid, err);
     if (r < 0)
         return r;

@@ -100,8 +100,11 @@ static int add_rules(scmp_filter_ctx filter, uint32_t action, int number, const 
 static int add_rule(scmp_filter_ctx filter, const struct syscall_rule *rule, int number,
                     struct cubes *left)
 {
-    static const uint32_t actions[] = {SCMP_ACT_ERRNO(EPERM), SCMP_ACT_ERRNO(ENOSYS),
-                                       SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_ACT_NOTIFY};
+    static const uint32_t actions[] = {[SYSCALL_EPERM] = SCMP_ACT_ERRNO(EPERM),
+                                       [SYSCALL_EACCES] = SCMP_ACT_ERRNO(EACCES),
+                                       [SYSCALL_ENOSYS] = SCMP_ACT_ERRNO(ENOSYS),
+                                       [SYSCALL_EAFNOSUPPORT] = SCMP_ACT_ERRNO(EAFNOSUPPORT),
+                                       [SYSCALL_NOTIFY] = SCMP_ACT_NOTIFY};
     struct syscall_test tests[1 + SYSCALL_ALSO] = {
         {rule->arg, rule->mask, rule->value, rule->is_not},
         rule->also[0],

@@ -38,7 +38,7 @@ static void table_open(void)
     OP(open("plain", O_WRONLY | O_APPEND | O_NONBLOCK));
     OP(open("plain", O_RDONLY | O_CREAT, 0666));
     OP(open("fresh", O_RDONLY | O_CREAT | O_CLOEXEC, 0640));
-    OP(open("strange", O_RDWR | O_CREAT | O_NOFOLLOW, 07777));
+    OP(open("strange", O_RDWR | O_CREAT | O_NOFOLLOW, 01777));
     OP(creat("made", 0604));
     OP(open("absent", O_WRONLY));
     OP(open("absent/x", O_WRONLY | O_CREAT, 0666));

@@ -329,7 +329,7 @@ static int hog_in(const struct cgroup *group)
     if (pid == 0) {
         char *memory;
 
-        if (cgroup_join(group, NULL) < 0)
+        if (cgroup_join(group, 0, NULL) < 0)
             _exit(97);
         memory = mmap(NULL, 160 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
