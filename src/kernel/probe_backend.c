@@ -24,10 +24,12 @@ struct need {
 };
 
 static const struct need native_needs[] = {
-    {FEATURE_USER_NS, "user namespaces"},   {FEATURE_MOUNT_NS, "mount namespaces"},
-    {FEATURE_PIVOT_ROOT, "pivot_root"},     {FEATURE_PID_NS, "PID namespaces"},
-    {FEATURE_NET_NS, "network namespaces"}, {FEATURE_IPC_NS, "IPC namespaces"},
-    {FEATURE_SECCOMP, "seccomp filters"},
+    {FEATURE_USER_NS, "user namespaces"},        {FEATURE_MOUNT_NS, "mount namespaces"},
+    {FEATURE_PIVOT_ROOT, "pivot_root"},          {FEATURE_PID_NS, "PID namespaces"},
+    {FEATURE_NET_NS, "network namespaces"},      {FEATURE_IPC_NS, "IPC namespaces"},
+    {FEATURE_SECCOMP, "seccomp filters"},        {FEATURE_PIDFD, "clone3 with a pidfd"},
+    {FEATURE_OPEN_TREE, "mounts by descriptor"}, {FEATURE_OPENAT2, "openat2"},
+    {FEATURE_CLOSE_RANGE, "close_range"},
 };
 
 static const struct need landlock_needs[] = {

@@ -73,7 +73,7 @@ static const struct feature_text texts[FEATURE_COUNT] = {
                          NEWER_KERNEL("5.6")},
     [FEATURE_OPEN_TREE] =
         {"open_tree", "open_tree: mounts by descriptor", FINDING_WARN, FEATURE_MOUNT_NS,
-         "Mounts are made by path instead, which is slower and needs more checks against races.",
+         "Without it a directory could be swapped for a link while it is mounted: nothing is run.",
          NEWER_KERNEL("5.2")},
     [FEATURE_MOUNT_SETATTR] = {"mount_setattr", "mount_setattr: read-only at one stroke",
                                FINDING_WARN, FEATURE_MOUNT_NS,
@@ -81,8 +81,8 @@ static const struct feature_text texts[FEATURE_COUNT] = {
                                NEWER_KERNEL("5.12")},
     [FEATURE_FRESH_PROC] =
         {"fresh_proc", "procfs: an own /proc", FINDING_WARN, FEATURE_MOUNT_NS,
-         "The sandbox gets a masked copy of /proc or none: ps, top and some runtimes misbehave "
-         "inside.",
+         "Nothing is run; with --best-effort /proc is empty inside, and ps, top and some runtimes "
+         "misbehave.",
          "The kernel refuses this where parts of /proc are covered, as in most containers. Start\n"
          "the container with:\n" CONTAINER_FLAGS},
     [FEATURE_DEVPTS] =

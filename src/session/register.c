@@ -141,6 +141,9 @@ int control_register(struct control *control, struct bawn_error *err)
     (void)snprintf(name, sizeof(name), ".new-%d-%llu", (int)getpid(),
                    (unsigned long long)registry_process_start(getpid()));
     memcpy(page->unfinished, name, sizeof(name));
+    /* This one lives long enough to look after what others left. */
+    if (session->group->kind != CGROUP_NONE)
+        cgroup_sweep(session->group->kind);
     result = registry_open(&control->registry, session->request->environ, true, err);
     if (result < 0)
         return result;
