@@ -83,6 +83,9 @@ static void add_rule_path(struct deps *deps, const char *path)
     char dir[LIMIT_PATH_BYTES];
     struct stat status;
 
+    /* The workspace itself comes with what is in it. */
+    if (strcmp(path, policy->workspace) == 0)
+        return;
     if (path_is_below(path, "/proc") || path_is_below(path, "/sys") || path_is_below(path, "/dev"))
         return;
     (void)snprintf(dir, sizeof(dir), "%s", path);

@@ -500,7 +500,7 @@ int root_make(const struct launch_request *request, const int *trees, struct baw
 
     root.host_proc =
         LAYER("pidns") ? -EBADF : sys_open_tree(AT_FDCWD, "/proc", AT_RECURSIVE | OPEN_TREE_CLONE);
-    if (remount_is_needed()) {
+    if (request->image->flags & IMAGE_BIND_REMOUNT) {
         root.remount_proc = remount_open_proc(err);
         if (root.remount_proc < 0)
             return root.remount_proc;

@@ -231,6 +231,8 @@ _Noreturn void stage_init(int sock, const struct image *image)
     ready[1].fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     if (ready[1].fd < 0)
         stage_fail(sock, errno, "signalfd");
+    /* Until the first message there is nobody to be reaped. */
+    handle_message(&init);
     for (;;) {
         struct signalfd_siginfo info;
 

@@ -111,8 +111,10 @@ int plan_landlock(struct plan *plan)
                    ? plan_enforce(plan, "a second layer below the mounts", (struct origin){0}, 0,
                                   "this kernel has no Landlock")
                    : 0;
-    /* Landlock forbids every mount once it handles files: nested containers need those. */
-    if (policy_number(plan->policy, SETTING_PROCESS_CONTAINERS))
+    /* Landlock forbids every mount once it handles files: nested containers need those. And where
+     * the supervisor makes all calls that write, it would have nothing to say about them. */
+    if (policy_number(plan->policy, SETTING_PROCESS_CONTAINERS) ||
+        (plan->backend == BACKEND_NATIVE && plan_has(plan, FEATURE_NOTIFY) && !full))
         landlock->handled_fs = 0;
     else
         landlock->handled_fs = landlock_rights(landlock->abi, full);

@@ -15,11 +15,11 @@
 
 void session_report(struct session *session, int status, const struct bawn_error *error)
 {
-    struct session_report report = {
-        .status = status, .is_stale = session->request->is_stale, .pid = getpid()};
+    struct session_report report = {.status = status, .is_stale = session->request->is_stale};
 
     if (session->request->report_fd < 0)
         return;
+    report.pid = getpid();
     if (session->control)
         memcpy(report.sid, session->control->sid, sizeof(report.sid));
     if (error)

@@ -41,6 +41,13 @@ const struct call_kind *call_find(int number)
     return NULL;
 }
 
+static bool is_read_only(int fd)
+{
+    struct statvfs fs;
+
+    return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
                       enum path_op op)
 {
@@ -54,7 +61,9 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
      * from outside leads through the host's. */
     if (!is_anchored && !locate_is_inside(&call->locator, fd))
         return -EACCES;
-    if (op == PATH_WRITE && guard_is_writable_tree(call->guard, path))
+    /* In a tree of the host what nothing grants is for a read-only mount to refuse. Where that is
+     * not read-only, whatever the reason, it is refused here. */
+    if (op == PATH_WRITE && guard_is_host_tree(call->guard, path) && !is_read_only(fd))
         return -EACCES;
     return 0;
 }
@@ -118,13 +127,6 @@ int call_refuse(const struct call *call, const char *path, int errnum)
     if (call->options->on_refusal)
         call->options->on_refusal(call->options->context, call->kind->name, path, errnum);
     return -errnum;
-}
-
-static bool is_read_only(int fd)
-{
-    struct statvfs fs;
-
-    return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
 int call_refuse_old(const struct call *call, int fd, const char *path)

@@ -107,7 +107,8 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
 static bool is_transparent(const struct image_mount *mount)
 {
     return mount->step == STEP_DIR || mount->step == STEP_FILE || mount->step == STEP_SYMLINK ||
-           mount->step == STEP_TEXT || mount->step == STEP_PIN;
+           mount->step == STEP_TEXT || mount->step == STEP_PIN || mount->step == STEP_SEAL ||
+           mount->step == STEP_SEAL_ALL || mount->step == STEP_CLOSE;
 }
 
 /* Both without a leading slash; "" is the root. */
@@ -119,22 +120,17 @@ static bool covers(const char *target, const char *path)
            (strncmp(path, target, length) == 0 && (path[length] == '\0' || path[length] == '/'));
 }
 
-bool guard_is_writable_tree(const struct guard *guard, const char *path)
+bool guard_is_host_tree(const struct guard *guard, const char *path)
 {
     const char *inside = path + strspn(path, "/");
-    bool is_writable = false;
+    bool is_host = false;
 
     /* The last mount over a place is the one that is seen. */
     image_each (guard->image, PART_MOUNTS, struct image_mount, mount) {
-        const char *target = image_string(guard->image, mount->target);
-
-        if (mount->step == STEP_SEAL_ALL)
-            is_writable = false;
-        else if (!is_transparent(mount) && covers(target, inside))
-            is_writable = (mount->step == STEP_BIND || mount->step == STEP_OVERLAY) &&
-                          !(mount->flags & STEP_READ_ONLY);
+        if (!is_transparent(mount) && covers(image_string(guard->image, mount->target), inside))
+            is_host = mount->step == STEP_BIND || mount->step == STEP_OVERLAY;
     }
-    return is_writable;
+    return is_host;
 }
 
 /* How far a pattern has come along a path. */

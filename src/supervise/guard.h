@@ -25,8 +25,8 @@ void guard_done(struct guard *guard);
 /* path is absolute, normalized and resolved. What cannot be found out is refused. */
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
 
-/* Whether the mounts leave a path of the host writable: there a grant must not be missing. */
-bool guard_is_writable_tree(const struct guard *guard, const char *path);
+/* Whether a path lies in a tree of the host, rather than in a place of the sandbox's own. */
+bool guard_is_host_tree(const struct guard *guard, const char *path);
 
 /*
  * Whether a rule against writing is about something below this very name. Such
