@@ -322,8 +322,9 @@ def count_calls(place):
     for _ in range(3):
         lines = [line.split(maxsplit=1) for line in trace_of(place, words)]
         calls = [(pid, text) for pid, text in lines if re.match(r"\w+\(", text)]
-        # The command is the last process that is born.
-        command = list(dict.fromkeys(pid for pid, _ in calls))[-1]
+        # The command is the process that becomes another program.
+        command = next(pid for pid, text in calls
+                       if text.startswith("execve(") and pid != calls[0][0])
         own = [text for pid, text in calls if pid == command]
         behind = next(i for i, text in enumerate(own) if text.startswith("execve("))
         counts.append((len(calls), len(calls) - (len(own) - behind - 1)))

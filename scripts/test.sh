@@ -156,7 +156,7 @@ C
     [ -z "$(nm -g --defined-only "$lib/libbawn.a" | awk 'NF == 3 && $3 !~ /^bawn_/')" ] || return 1
     # shellcheck disable=SC2046 # pkg-config gives several words
     cc -o "$to/static" "$to/program.c" -I"$(dirname "$(find "$to" -name bawn -type d -path '*include*')")" \
-        "$lib/libbawn.a" $(pkg-config --libs yaml-0.1 jansson libmd) || return 1
+        "$lib/libbawn.a" $(pkg-config --libs yaml-0.1 jansson libmd libseccomp) || return 1
     env -i HOME=/ "$to/static" || return 1
     [ "$(find "$to" -name 'bawn*.[15]' -o -name 'bawn.bash' -o -name '_bawn' -o -name 'bawn.fish' |
         wc -l)" -eq 5 ]

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the kernel writes to it */
 static long clone_into(const struct launch_request *request, int *ret_pidfd)
 {
     struct clone_args args = {
@@ -123,8 +124,12 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
         return error_set(err, E2BIG, "run.too_long",
                          "the command's arguments and environment: %zu bytes, more than %d", size,
                          SYNC_BYTES_MAX);
-    if (size > sizeof(small) && !(bytes = big = malloc(size)))
-        return error_memory(err);
+    if (size > sizeof(small)) {
+        big = malloc(size);
+        if (!big)
+            return error_memory(err);
+        bytes = big;
+    }
     at = stpcpy(bytes, command->cwd) + 1;
     (void)add_strings(add_strings(at, command->argv), command->envp);
     return sync_send(launch->sock, &message, bytes, size, command->fds,

@@ -132,7 +132,7 @@ static int self_text(const struct locator *locator, const char *name,
 static int jump(const struct locator *locator, int dir, const char *name, struct located_link *link)
 {
     char path[LIMIT_PATH_BYTES];
-    struct caller_ids ids;
+    struct caller_ids ids = {0};
     struct stat st;
     pid_t pid;
     int r = locator->refuses_magic ? -ELOOP : locate_path(dir, path);
@@ -288,7 +288,8 @@ static int walk_name(struct walk *walk)
     return 0;
 }
 
-static int walk_dir(const struct locator *locator, int *start, const char *path, bool *ret_anchored)
+static int walk_dir(const struct locator *locator, const int *start, const char *path,
+                    bool *ret_anchored)
 {
     struct walk walk = {.locator = locator, .at = -EBADF};
     struct stat st;
