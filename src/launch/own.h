@@ -34,7 +34,8 @@ _Noreturn void stage_init(int sock, const struct image *image);
  * Holds:    what pid 1 holds: nothing. Shares pid 1's memory until the exec.
  * Must:     take its streams, terminal, directory and signals, then exec.
  * Mustn't:  allocate, write to memory of pid 1 but *failure.
- * Ends:     by exec, or by _exit with the errno in *failure.
+ * Ends:     by exec, or by _exit with the errno of the exec, or a negative one of what comes before
+ *           it, in *failure.
  */
 struct stage_command {
     const char *cwd;

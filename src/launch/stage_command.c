@@ -9,12 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fail(volatile int *failure, int errnum)
-{
-    *failure = errnum;
-    _exit(127);
-}
-
 /* The streams, each where it belongs. They may be numbered 0 to 2 themselves, in another order. */
 static int take_streams(const struct stage_command *command)
 {
@@ -75,18 +69,14 @@ _Noreturn void stage_command(const struct stage_command *command, volatile int *
 {
     int result = take_streams(command);
 
-    if (result < 0)
-        fail(failure, -result);
     /* A session of its own either way: no terminal of the host's can become its. */
-    if (command->slave_fd < 0 && setsid() < 0)
-        fail(failure, errno);
-    if (command->slave_fd >= 0)
+    if (result == 0 && command->slave_fd >= 0)
         result = pty_take(command->slave_fd, command->flags & EXEC_TTY);
-    if (result < 0)
-        fail(failure, -result);
-    if (chdir(command->cwd) < 0)
-        fail(failure, errno);
+    else if (result == 0 && setsid() < 0)
+        result = -errno;
+    if (result == 0 && chdir(command->cwd) < 0)
+        result = -errno;
     unblock_signals();
-    fail(failure, exec_search(command));
-    __builtin_unreachable();
+    *failure = result < 0 ? result : exec_search(command);
+    _exit(127);
 }

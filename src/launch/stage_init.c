@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -99,6 +100,7 @@ static struct job *free_job(struct init *init)
     return NULL;
 }
 
+/* 0, the errno of the exec, or a negative one of what comes before it. */
 static int start_job(struct init *init, const struct sync_message *message, size_t size,
                      const int fds[SYNC_FDS], int *ret_master)
 {
@@ -125,10 +127,10 @@ static int start_job(struct init *init, const struct sync_message *message, size
         (void)close(command.slave_fd);
     if (pid < 0)
         return -errno;
-    if (failure) {
+    if (failure)
         (void)waitpid(pid, NULL, __WALL);
-        return -failure;
-    }
+    if (failure)
+        return failure;
     *job = (struct job){.pid = pid, .number = message->job, .flags = message->flags};
     return 0;
 }
@@ -142,8 +144,11 @@ static void handle_exec(struct init *init, const struct sync_message *message, s
     /* The caller's streams are the command's alone: who reads them must see their end. */
     if (message->flags & EXEC_OWN)
         (void)sys_close_range(0, 2, 0);
-    if (result < 0)
-        say(init, SYNC_NOEXEC, message->job, -result, -EBADF);
+    /* Not the command's fault: the sandbox that was to run it ends. */
+    if (result < 0 && (message->flags & EXEC_ENDS))
+        stage_fail(init->sock, -result, "start the command");
+    if (result != 0)
+        say(init, SYNC_NOEXEC, message->job, abs(result), -EBADF);
     else if (master >= 0)
         say(init, SYNC_STARTED, message->job, 0, master);
 }
@@ -177,9 +182,12 @@ static void handle_message(struct init *init)
     struct sync_message message;
     int fds[SYNC_FDS];
     size_t size = sizeof(init->bytes);
+    int result = sync_receive(init->sock, &message, init->bytes, &size, fds, NULL);
 
-    if (sync_receive(init->sock, &message, init->bytes, &size, fds, NULL) < 0)
+    if (result == -EPIPE)
         _exit(0);
+    if (result < 0)
+        stage_fail(init->sock, -result, "receive from the launcher");
     switch (message.point) {
     case SYNC_EXEC:
         handle_exec(init, &message, size, fds);

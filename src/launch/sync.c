@@ -71,9 +71,11 @@ int sync_receive(int sock, struct sync_message *message, void *bytes, size_t *si
 
     for (int i = 0; i < SYNC_FDS; i++)
         fds[i] = -EBADF;
+    /* ECONNRESET, once: the other side ended and left something unread. What it said is still
+     * there. */
     do
         got = recvmsg(sock, &header, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    while (got < 0 && (errno == EINTR || errno == ECONNRESET));
     if (got < 0)
         return error_errno(err, errno, "receive from the sandbox");
     if (got == 0)
