@@ -217,8 +217,10 @@ battery() {
     shift
     echo "==> battery, $label"
     tap=$(mktemp -d "$work/tap.XXXXXX")
-    tests/escape/run --bawn "$work/plain/bin/bawn" "$@" >"$tap/escape.tap" 2>"$tap/escape.err"
+    chmod 755 "$tap"
+    tests/escape/run --bawn "$work/plain/bin/bawn" --probes "$tap/probes" "$@" >"$tap/escape.tap" 2>"$tap/escape.err"
     ended "battery, $label" $? "$tap/escape.tap"
+    [ -s "$tap/escape.tap" ] || cat "$tap/escape.err"
     grep -A14 '^not ok' "$tap/escape.tap" | grep '^#'
     count "$tap"
 }

@@ -143,6 +143,15 @@ int launch_signal(const struct launch *launch, uint32_t job, int signal, struct 
     return sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
 }
 
+static int do_meanwhile(const struct launch_request *request, const struct launch *launch,
+                        struct bawn_error *err)
+{
+    struct sync_message message = {.point = SYNC_JOINED};
+    int result = request->meanwhile(request->meanwhile_context, launch->pid, err);
+
+    return result < 0 ? result : sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
+}
+
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err)
 {
@@ -164,7 +173,7 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     if (result == 0 && image_maps_from_outside(request->image))
         result = ids_map(request, &launch, err);
     if (result == 0 && request->meanwhile)
-        result = request->meanwhile(request->meanwhile_context, launch.pid, err);
+        result = do_meanwhile(request, &launch, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)

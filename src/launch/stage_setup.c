@@ -60,18 +60,40 @@ static int become(const struct image *image, struct bawn_error *err)
     return 0;
 }
 
+static int await(int sock, enum sync_point point, int fds[SYNC_FDS], struct bawn_error *err)
+{
+    struct sync_message message;
+    int result = sync_receive(sock, &message, NULL, NULL, fds, err);
+
+    if (result == 0 && message.point != point)
+        result = error_set(err, EPROTO, "launch.protocol", "awaited '%s', got '%s'",
+                           sync_word(point), sync_word(message.point));
+    return result;
+}
+
+static int enter_cgroup_ns(struct bawn_error *err)
+{
+    return unshare(CLONE_NEWCGROUP) < 0 ? error_errno(err, errno, "unshare the cgroup namespace")
+                                        : 0;
+}
+
+/* What is the root of the namespace is not seen inside: so the group is joined first. */
+static int enter_group(bool is_in_ns, int sock, struct bawn_error *err)
+{
+    int fds[SYNC_FDS];
+    int result = await(sock, SYNC_JOINED, fds, err);
+
+    return result == 0 && !is_in_ns ? enter_cgroup_ns(err) : result;
+}
+
 static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
                      struct bawn_error *err)
 {
-    struct sync_message message;
     int result;
 
     if (!image_maps_from_outside(image))
         return map_own_ids(image, err);
-    result = sync_receive(sock, &message, NULL, NULL, trees, err);
-    if (result == 0 && message.point != SYNC_MAPPED)
-        result = error_set(err, EPROTO, "launch.protocol", "awaited 'mapped', got '%s'",
-                           sync_word(message.point));
+    result = await(sock, SYNC_MAPPED, trees, err);
     return result < 0 ? result : become(image, err);
 }
 
@@ -105,13 +127,13 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
 {
     const struct image *image = request->image;
     int trees[SYNC_FDS];
-    int result = 0;
+    /* To mount a cgroup file system takes the namespace before. */
+    bool is_in_ns = !request->meanwhile || (image->flags & IMAGE_MAY_NEST);
+    int result = is_in_ns ? enter_cgroup_ns(err) : 0;
     bool has_net = (image->flags & IMAGE_OWN_NET) && LAYER("netns");
     struct net_maker net;
     mode_t mask = umask(0);
 
-    if (result == 0 && unshare(CLONE_NEWCGROUP) < 0)
-        result = error_errno(err, errno, "unshare the cgroup namespace");
     if (result == 0)
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
@@ -124,6 +146,8 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
         result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
     if (result == 0 && has_net)
         result = net_join(&net, err);
+    if (result == 0 && request->meanwhile)
+        result = enter_group(is_in_ns, sock, err);
     if (result == 0 && (image->flags & IMAGE_MAY_NEST))
         result = nest_enter(image, err);
     if (result == 0 && (image->flags & IMAGE_MAY_NEST))

@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 
 static const char *const words[SYNC_COUNT] = {
-    [SYNC_MAPPED] = "mapped", [SYNC_READY] = "ready",     [SYNC_FAILED] = "failed",
-    [SYNC_EXEC] = "exec",     [SYNC_STARTED] = "started", [SYNC_NOEXEC] = "noexec",
-    [SYNC_EXITED] = "exited", [SYNC_SIGNAL] = "signal",   [SYNC_PROVE] = "prove",
-    [SYNC_PROVED] = "proved",
+    [SYNC_MAPPED] = "mapped", [SYNC_JOINED] = "joined", [SYNC_READY] = "ready",
+    [SYNC_FAILED] = "failed", [SYNC_EXEC] = "exec",     [SYNC_STARTED] = "started",
+    [SYNC_NOEXEC] = "noexec", [SYNC_EXITED] = "exited", [SYNC_SIGNAL] = "signal",
+    [SYNC_PROVE] = "prove",   [SYNC_PROVED] = "proved",
 };
 
 const char *sync_word(enum sync_point point)

@@ -45,7 +45,7 @@ static int make_group(struct session *session, struct bawn_error *err)
     return result;
 }
 
-static bool wants_group(const struct session *session)
+bool session_wants_group(const struct session *session)
 {
     const struct image_limits *limits = &session->request->image->limits;
 
@@ -63,7 +63,8 @@ int session_limit(struct session *session, struct bawn_error *err)
                                              .cpu_percent = limits->cpu_percent,
                                              .io_weight = limits->io_weight};
     /* In v2 the sandbox is born in its group. In v1 it is moved, and there is time for that. */
-    return wants_group(session) && limits->cgroup != CGROUP_V1 ? make_group(session, err) : 0;
+    return session_wants_group(session) && limits->cgroup != CGROUP_V1 ? make_group(session, err)
+                                                                       : 0;
 }
 
 int session_limit_later(void *context, pid_t pid, struct bawn_error *err)
@@ -71,7 +72,7 @@ int session_limit_later(void *context, pid_t pid, struct bawn_error *err)
     struct session *session = context;
     int result = 0;
 
-    if (wants_group(session) && !is_counted(session))
+    if (session_wants_group(session) && !is_counted(session))
         result = make_group(session, err);
     return result == 0 && is_counted(session) ? cgroup_join(session->group, pid, err) : result;
 }

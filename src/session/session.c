@@ -150,7 +150,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         launch_environ_free(variables);
         return result;
     }
-    if (request.cgroup_fd < 0) {
+    if (request.cgroup_fd < 0 && session_wants_group(session)) {
         request.meanwhile = session_limit_later;
         request.meanwhile_context = session;
     }

@@ -75,7 +75,7 @@ for missing in openat2 open_tree move_mount close_range clone3; do
     under "$missing=ENOSYS"
     sandbox -- touch ran
     sandbox_refused "needs "
-    grep -q '^hint: Linux 5' "$T/stderr" || broken "no remedy for $missing: $(cat "$T/stderr")"
+    grep -q "^hint: 'bawn doctor'" "$T/stderr" || broken "no remedy for $missing: $(cat "$T/stderr")"
 done
 under
 

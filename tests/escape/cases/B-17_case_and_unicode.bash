@@ -3,6 +3,7 @@
 # B-17 on a directory that takes upper case for lower, other spellings of a protected name are it, too
 # layers: mount notify
 # only: root
+# when: unshare -m mount -t tmpfs -o casefold fold /mnt 2>/dev/null
 source "$ESCAPE/lib.bash"
 
 # A place of the case's own where names fold: only root can make one.

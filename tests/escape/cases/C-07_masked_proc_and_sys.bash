@@ -4,9 +4,9 @@
 # layers: mount
 source "$ESCAPE/lib.bash"
 
-paths=(/proc/kcore /proc/keys /proc/key-users /proc/timer_list /proc/kallsyms /proc/sysrq-trigger
+paths=(/proc/kcore /proc/keys /proc/timer_list /proc/kallsyms /proc/sysrq-trigger
     /proc/kmsg /proc/kpagecount /proc/kpageflags /proc/kpagecgroup /proc/vmallocinfo /proc/sched_debug
-    /proc/interrupts /proc/latency_stats /proc/timer_stats /proc/config.gz
+    /proc/latency_stats /proc/timer_stats /proc/config.gz
     /sys/kernel/security/lsm /sys/kernel/debug/sched /sys/kernel/tracing/trace
     /sys/firmware/memmap /sys/firmware/acpi/tables/DSDT /sys/devices/virtual/powercap
     /sys/fs/cgroup/release_agent /sys/kernel/vmcoreinfo /sys/kernel/notes)
