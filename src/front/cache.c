@@ -23,11 +23,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 
-enum { CACHE_KEY_BYTES = 16384, CACHE_IMAGE_BYTES = 64 << 20 };
+enum {
+    CACHE_KEY_BYTES = 16384,
+    CACHE_IMAGE_BYTES = 64 << 20,
+    CACHE_ENTRIES = 400, /* then those that are older than this are removed */
+    CACHE_KEEP_SECONDS = 3600,
+};
 
 static const char *variable(const struct front *front, const char *name, size_t length)
 {
@@ -205,13 +212,25 @@ static const struct image *check_file(const struct front *front, const struct st
     return image;
 }
 
+/*
+ * SECURITY: a directory that is removed takes the mounts on it away, in every
+ * mount namespace. So who uses a skeleton holds a lock on it until he ends, and
+ * nobody removes one that is locked.
+ */
+static bool lock_skeleton(const char *path)
+{
+    int fd = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
+}
+
+/* Descriptors stay open: they end with the sandbox. */
 const struct image *cache_find(const struct front *front, char *skeleton)
 {
     autostrbuf struct strbuf key = {0};
-    autoclose int fd = -EBADF;
     char path[LIMIT_PATH_BYTES];
-
     const struct image *image;
+    int fd;
 
     *skeleton = '\0';
     if (!locate(front, &key, path))
@@ -221,6 +240,8 @@ const struct image *cache_find(const struct front *front, char *skeleton)
     if (image) {
         (void)snprintf(skeleton, LIMIT_PATH_BYTES, "%s", path);
         skeleton_name(image, skeleton);
+        if (!lock_skeleton(skeleton))
+            *skeleton = '\0';
     }
     return image;
 }
@@ -234,27 +255,48 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return 0;
 }
 
-/* A plan, and the skeletons of all that were made under its name. One that is in use by a sandbox
- * stays in its mounts. */
-static void drop(const char *path)
+static void remove_free(const char *path)
 {
-    char dir[LIMIT_PATH_BYTES];
-    char below[2 * LIMIT_PATH_BYTES];
-    const char *name = strrchr(path, '/') + 1;
-    const struct dirent *entry;
-    DIR *entries;
+    autoclose int fd = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    (void)unlink(path);
-    (void)snprintf(dir, sizeof(dir), "%.*s", (int)(name - path), path);
-    entries = opendir(dir);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    else if (fd < 0)
+        (void)unlink(path);
+}
+
+/* Removes what has a name that begins so and was made before that time. Returns how many there
+ * are. */
+static size_t sweep(const char *dir, const char *name, time_t before)
+{
+    char path[2 * LIMIT_PATH_BYTES];
+    const struct dirent *entry;
+    DIR *entries = opendir(dir);
+    size_t count = 0;
+    struct stat status;
+
     while (entries && (entry = readdir(entries))) {
-        if (strncmp(entry->d_name, name, strlen(name)) != 0)
-            continue;
-        (void)snprintf(below, sizeof(below), "%s%s", dir, entry->d_name);
-        (void)nftw(below, remove_entry, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        count++;
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
+        if (entry->d_name[0] != '.' && strncmp(entry->d_name, name, strlen(name)) == 0 &&
+            lstat(path, &status) == 0 && status.st_mtime < before)
+            remove_free(path);
     }
     if (entries)
         (void)closedir(entries);
+    return count;
+}
+
+/* A plan, and the skeletons of all that were made under its name. */
+static void drop(const char *path)
+{
+    char dir[LIMIT_PATH_BYTES];
+    const char *name = strrchr(path, '/') + 1;
+    time_t now = time(NULL);
+
+    (void)snprintf(dir, sizeof(dir), "%.*s", (int)(name - path - 1), path);
+    if (sweep(dir, name, now + 1) > CACHE_ENTRIES)
+        (void)sweep(dir, "", now - CACHE_KEEP_SECONDS);
 }
 
 void cache_forget(const struct front *front)
