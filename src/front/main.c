@@ -42,6 +42,8 @@ static void close_inherited(int plan_fd, int owner_fd)
     unsigned high = (unsigned)(plan_fd > owner_fd ? plan_fd : owner_fd);
     unsigned first = STDERR_FILENO + 1;
 
+    if (!LAYER("fds"))
+        return;
     if (plan_fd >= 0 && owner_fd >= 0 && low > first)
         (void)sys_close_range(first, low - 1, 0);
     if (plan_fd >= 0 && owner_fd >= 0)

@@ -189,9 +189,10 @@ static int be_ready(const struct image *image, int sock, struct bawn_error *err)
         count = 2;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
     /* Everything but the streams and the socket: nothing of the set-up is left to be found. */
-    if (result == 0 && (sock > 3 ? sys_close_range(3, (unsigned)sock - 1, 0) : 0) +
-                               sys_close_range((unsigned)sock + 1, ~0U, 0) <
-                           0)
+    if (result == 0 && LAYER("fds") &&
+        (sock > 3 ? sys_close_range(3, (unsigned)sock - 1, 0) : 0) +
+                sys_close_range((unsigned)sock + 1, ~0U, 0) <
+            0)
         result = error_errno(err, errno, "close_range");
     return result;
 }
