@@ -200,11 +200,20 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
                      early);
 }
 
+/* Where nobody counts what is in it as memory, a tmpfs is no larger than the memory may be. */
+static uint64_t tmpfs_size(const struct compiler *compiler, uint64_t wanted)
+{
+    const struct plan *plan = compiler->input->plan;
+    uint64_t memory = plan_limit(plan, SETTING_LIMITS_MEMORY);
+
+    return plan->facts->cgroup == CGROUP_NONE && memory && memory < wanted ? memory : wanted;
+}
+
 static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
 {
     struct image_mount mount = {.step = STEP_TMPFS, .mode = (uint16_t)mode};
 
-    mount.size_bytes = step->size_bytes ? step->size_bytes : 4096;
+    mount.size_bytes = step->size_bytes ? tmpfs_size(compiler, step->size_bytes) : 4096;
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
     make_point(compiler, step->target, false);
