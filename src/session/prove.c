@@ -63,11 +63,11 @@ static int await_proof(const struct launch *launch, struct supervisor *superviso
             return error_errno(err, errno, "poll");
         if (count == 0)
             return error_set(err, ETIMEDOUT, "run.not_proven", "the probe inside gave no answer");
-        if (ready[1].revents & POLLIN)
-            result = supervisor_serve(supervisor, err);
+        if (count > 0 && ready[1].revents)
+            result = supervisor_serve(supervisor, (uint32_t)ready[1].revents, err);
         if (result < 0 && result != -EPIPE)
             return result;
-        if (ready[1].revents & POLLHUP)
+        if (result == -EPIPE)
             ready[1].fd = -1;
     }
     result = sync_receive(launch->sock, &message, word, &size, fds, err);

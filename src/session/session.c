@@ -94,9 +94,8 @@ static int on_message(void *context, uint32_t events)
 static int on_notify(void *context, uint32_t events)
 {
     struct session *session = context;
-    int result = supervisor_serve(session->supervisor, NULL);
+    int result = supervisor_serve(session->supervisor, events, NULL);
 
-    (void)events;
     if (result == -EPIPE) {
         loop_remove(&session->loop, &session->notify_source);
         return 0;

@@ -8,6 +8,11 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS      _IOW('!', 4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
+#endif
+
 bool answer_is_wanted(int notify_fd, uint64_t id)
 {
     return answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
@@ -46,6 +51,16 @@ static int add_fd(int notify_fd, struct seccomp_notif_addfd *add)
 }
 
 /*
+ * KERNEL(6.6): "here" means that who is woken by a question or its answer runs
+ * on the waker's core. Others wake another core, and slowly.
+ */
+void answer_here(int notify_fd, bool is_here)
+{
+    (void)answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+                         (void *)(is_here ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0UL));
+}
+
+/*
  * In two steps, though the kernel could do both at once: the caller must not go
  * on while the file is open here too. A program that was just written could not
  * be run then (ETXTBSY).
@@ -60,6 +75,11 @@ void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec)
     int added = add_fd(notify_fd, &add);
 
     (void)close(take_fd(fd));
-    if (added != -ENOENT)
-        answer_value(notify_fd, id, added);
+    if (added == -ENOENT)
+        return;
+    /* Taking the descriptor it may have moved to an idle core. Pulled back here, two callers would
+     * share this one. */
+    answer_here(notify_fd, false);
+    answer_value(notify_fd, id, added);
+    answer_here(notify_fd, true);
 }

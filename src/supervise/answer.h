@@ -17,6 +17,8 @@ static inline int answer_request(int notify_fd, unsigned long number, void *argu
 #endif
 }
 
+/* Callers and the supervisor take turns on one core, where the kernel can. */
+void answer_here(int notify_fd, bool is_here);
 bool answer_is_wanted(int notify_fd, uint64_t id);
 /* result: what the call returns, or a negative errno. */
 void answer_value(int notify_fd, uint64_t id, int64_t result);

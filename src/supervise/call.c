@@ -9,28 +9,28 @@
 
 static const struct call_kind kinds[] = {
 #ifdef SYS_open
-    {SYS_open, "open", {-1, -1}, {0, -1}, -1, true, open_prepare, open_perform},
-    {SYS_creat, "creat", {-1, -1}, {0, -1}, -1, true, open_prepare, open_perform},
-    {SYS_mkdir, "mkdir", {-1, -1}, {0, -1}, -1, true, NULL, make_dir},
-    {SYS_mknod, "mknod", {-1, -1}, {0, -1}, -1, true, NULL, make_node},
-    {SYS_symlink, "symlink", {-1, -1}, {1, -1}, 0, false, NULL, make_symlink},
-    {SYS_link, "link", {-1, -1}, {0, 1}, -1, false, NULL, make_link},
-    {SYS_rename, "rename", {-1, -1}, {0, 1}, -1, false, NULL, change_name},
-    {SYS_unlink, "unlink", {-1, -1}, {0, -1}, -1, false, NULL, change_remove},
-    {SYS_rmdir, "rmdir", {-1, -1}, {0, -1}, -1, false, NULL, change_remove},
+    {SYS_open, "open", {-1, -1}, {0, -1}, -1, open_prepare, open_perform},
+    {SYS_creat, "creat", {-1, -1}, {0, -1}, -1, open_prepare, open_perform},
+    {SYS_mkdir, "mkdir", {-1, -1}, {0, -1}, -1, NULL, make_dir},
+    {SYS_mknod, "mknod", {-1, -1}, {0, -1}, -1, NULL, make_node},
+    {SYS_symlink, "symlink", {-1, -1}, {1, -1}, 0, NULL, make_symlink},
+    {SYS_link, "link", {-1, -1}, {0, 1}, -1, NULL, make_link},
+    {SYS_rename, "rename", {-1, -1}, {0, 1}, -1, NULL, change_name},
+    {SYS_unlink, "unlink", {-1, -1}, {0, -1}, -1, NULL, change_remove},
+    {SYS_rmdir, "rmdir", {-1, -1}, {0, -1}, -1, NULL, change_remove},
 #endif
 #ifdef SYS_renameat
-    {SYS_renameat, "renameat", {0, 2}, {1, 3}, -1, false, NULL, change_name},
+    {SYS_renameat, "renameat", {0, 2}, {1, 3}, -1, NULL, change_name},
 #endif
-    {SYS_openat, "openat", {0, -1}, {1, -1}, -1, true, open_prepare, open_perform},
-    {SYS_openat2, "openat2", {0, -1}, {1, -1}, -1, true, open_prepare_how, open_perform_how},
-    {SYS_mkdirat, "mkdirat", {0, -1}, {1, -1}, -1, true, NULL, make_dir},
-    {SYS_mknodat, "mknodat", {0, -1}, {1, -1}, -1, true, NULL, make_node},
-    {SYS_symlinkat, "symlinkat", {1, -1}, {2, -1}, 0, false, NULL, make_symlink},
-    {SYS_linkat, "linkat", {0, 2}, {1, 3}, -1, false, NULL, make_link},
-    {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, false, NULL, change_name},
-    {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, false, NULL, change_remove},
-    {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, false, NULL, change_size},
+    {SYS_openat, "openat", {0, -1}, {1, -1}, -1, open_prepare, open_perform},
+    {SYS_openat2, "openat2", {0, -1}, {1, -1}, -1, open_prepare_how, open_perform_how},
+    {SYS_mkdirat, "mkdirat", {0, -1}, {1, -1}, -1, NULL, make_dir},
+    {SYS_mknodat, "mknodat", {0, -1}, {1, -1}, -1, NULL, make_node},
+    {SYS_symlinkat, "symlinkat", {1, -1}, {2, -1}, 0, NULL, make_symlink},
+    {SYS_linkat, "linkat", {0, 2}, {1, 3}, -1, NULL, make_link},
+    {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, NULL, change_name},
+    {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, NULL, change_remove},
+    {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, NULL, change_size},
 };
 
 const struct call_kind *call_find(int number)
@@ -120,6 +120,18 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
     if (pid == (call->locator.is_nested ? ids.deepest_tgid : ids.tgid))
         return 0;
     return pid != 1 && is_lendable(call, path) ? 0 : -EACCES;
+}
+
+int call_take_umask(struct call *call)
+{
+    mode_t mask;
+    int r = caller_umask(call->caller, &mask);
+
+    if (r == 0 && mask != call->own_umask) {
+        (void)umask(mask);
+        call->has_umask = true;
+    }
+    return r;
 }
 
 int call_refuse(const struct call *call, const char *path, int errnum)

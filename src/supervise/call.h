@@ -23,7 +23,6 @@ struct call_kind {
     signed char dirs[2]; /* a path without one starts in the current directory */
     signed char paths[2];
     signed char text; /* the target of a symbolic link */
-    bool has_umask;
     /* Takes more from the caller's memory; may be NULL. */
     int (*prepare)(struct call *call);
     int (*perform)(struct call *call);
@@ -39,8 +38,8 @@ struct call {
     int starts[2]; /* O_PATH, owned; -EBADF for absolute paths */
     char paths[2][LIMIT_PATH_BYTES];
     char text[LIMIT_PATH_BYTES];
-    bool needs_umask;
-    mode_t umask;
+    mode_t own_umask;    /* the supervisor's */
+    bool has_umask;      /* the caller's is in effect instead */
     struct open_how how; /* of opens */
     /* The outcome, besides what perform returns: a descriptor to hand over, or one whose opening
      * must wait, which is done elsewhere. */
@@ -66,6 +65,9 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
 
 /* Files of /proc that say whose user namespace they were opened in. */
 bool call_is_id_map(const struct call *call, int fd, const char *path);
+
+/* What is made from here on is made with the caller's umask. */
+int call_take_umask(struct call *call);
 
 /* Reports a refusal. Returns -errnum. */
 int call_refuse(const struct call *call, const char *path, int errnum);

@@ -2,6 +2,7 @@
 #include "supervise/caller.h"
 
 #include "base/cleanup.h"
+#include "supervise/answer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,48 +15,70 @@
 
 enum { STATUS_BYTES = 8192, PAGE_BYTES = 4096 };
 
-void caller_init(struct caller *caller)
+void caller_init(struct caller *caller, int notify_fd)
 {
-    *caller = (struct caller){.proc_fd = -EBADF, .status_fd = -EBADF};
+    *caller = (struct caller){.notify_fd = notify_fd, .proc_fd = -EBADF, .status_fd = -EBADF};
+}
+
+void caller_forget(struct caller *caller)
+{
+    cleanup_close(&caller->proc_fd);
+    cleanup_close(&caller->status_fd);
+    caller->proc_fd = caller->status_fd = -EBADF;
 }
 
 void caller_done(struct caller *caller)
 {
-    if (caller->proc_fd >= 0)
-        close(caller->proc_fd);
-    if (caller->status_fd >= 0)
-        close(caller->status_fd);
-    caller_init(caller);
+    caller_forget(caller);
 }
 
-int caller_attach(struct caller *caller, pid_t tid)
+void caller_attach(struct caller *caller, pid_t tid, uint64_t call)
 {
+    if (caller->tid != tid)
+        caller_forget(caller);
+    caller->tid = tid;
+    caller->call = call;
+}
+
+/* Its directory in /proc. */
+static int open_proc(struct caller *caller)
+{
+    autoclose int fd = -EBADF;
     char path[32];
 
-    if (caller->tid == tid)
-        return 0;
-    caller_done(caller);
-    (void)snprintf(path, sizeof(path), "/proc/%d", (int)tid);
-    caller->proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (caller->proc_fd < 0)
+    if (caller->proc_fd >= 0)
+        return caller->proc_fd;
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)caller->tid);
+    fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
         return -errno;
-    caller->status_fd = openat(caller->proc_fd, "status", O_RDONLY | O_CLOEXEC);
-    if (caller->status_fd < 0)
-        return -errno;
-    caller->tid = tid;
-    return 0;
+    /* SECURITY: as long as its call waits, the id is still its own. */
+    if (!answer_is_wanted(caller->notify_fd, caller->call))
+        return -ESRCH;
+    caller->proc_fd = take_fd(&fd);
+    return caller->proc_fd;
+}
+
+static int open_in_proc(struct caller *caller, const char *name, int flags)
+{
+    int dir = open_proc(caller);
+    int fd = dir < 0 ? dir : openat(dir, name, flags | O_CLOEXEC);
+
+    return dir >= 0 && fd < 0 ? -errno : fd;
 }
 
 /* The same by another door, where the filter of a sandbox around us refuses the call. */
-static ssize_t read_mem(const struct caller *caller, uint64_t address, void *bytes, size_t size)
+static ssize_t read_mem(struct caller *caller, uint64_t address, void *bytes, size_t size)
 {
-    autoclose int fd = openat(caller->proc_fd, "mem", O_RDONLY | O_CLOEXEC);
+    autoclose int fd = open_in_proc(caller, "mem", O_RDONLY);
     ssize_t got = fd < 0 ? -1 : pread(fd, bytes, size, (off_t)address);
 
+    if (fd < 0)
+        return fd;
     return got < 0 ? -errno : got;
 }
 
-static ssize_t read_some(const struct caller *caller, uint64_t address, void *bytes, size_t size)
+static ssize_t read_some(struct caller *caller, uint64_t address, void *bytes, size_t size)
 {
     struct iovec local = {.iov_base = bytes, .iov_len = size};
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
@@ -66,15 +89,14 @@ static ssize_t read_some(const struct caller *caller, uint64_t address, void *by
     return got < 0 ? -errno : got;
 }
 
-int caller_read(const struct caller *caller, uint64_t address, void *bytes, size_t size)
+int caller_read(struct caller *caller, uint64_t address, void *bytes, size_t size)
 {
     ssize_t got = read_some(caller, address, bytes, size);
 
     return got == (ssize_t)size ? 0 : -EFAULT;
 }
 
-int caller_read_path(const struct caller *caller, uint64_t address,
-                     char path[static LIMIT_PATH_BYTES])
+int caller_read_path(struct caller *caller, uint64_t address, char path[static LIMIT_PATH_BYTES])
 {
     size_t used = 0;
 
@@ -96,10 +118,15 @@ int caller_read_path(const struct caller *caller, uint64_t address,
     return -ENAMETOOLONG;
 }
 
-static int read_status(const struct caller *caller, char text[static STATUS_BYTES])
+static int read_status(struct caller *caller, char text[static STATUS_BYTES])
 {
-    ssize_t got = pread(caller->status_fd, text, STATUS_BYTES - 1, 0);
+    ssize_t got;
 
+    if (caller->status_fd < 0)
+        caller->status_fd = open_in_proc(caller, "status", O_RDONLY);
+    if (caller->status_fd < 0)
+        return caller->status_fd;
+    got = pread(caller->status_fd, text, STATUS_BYTES - 1, 0);
     if (got <= 0)
         return got < 0 ? -errno : -ESRCH;
     text[got] = '\0';
@@ -119,7 +146,7 @@ static const char *status_field(const char *text, const char *key)
     return NULL;
 }
 
-int caller_umask(const struct caller *caller, mode_t *ret_umask)
+int caller_umask(struct caller *caller, mode_t *ret_umask)
 {
     char text[STATUS_BYTES];
     const char *field;
@@ -158,7 +185,7 @@ static int parse_ids(const char *field, pid_t *ret_inside, pid_t *ret_deepest)
     return 0;
 }
 
-int caller_ids(const struct caller *caller, struct caller_ids *ret_ids)
+int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
 {
     char text[STATUS_BYTES];
     const char *field;
@@ -181,9 +208,9 @@ int caller_ids(const struct caller *caller, struct caller_ids *ret_ids)
     return 0;
 }
 
-int caller_tty(const struct caller *caller, dev_t *ret_device)
+int caller_tty(struct caller *caller, dev_t *ret_device)
 {
-    autoclose int fd = openat(caller->proc_fd, "stat", O_RDONLY | O_CLOEXEC);
+    autoclose int fd = open_in_proc(caller, "stat", O_RDONLY);
     char text[1024];
     const char *field;
     char *end;
@@ -212,7 +239,7 @@ int caller_tty(const struct caller *caller, dev_t *ret_device)
     return 0;
 }
 
-int caller_open_dir(const struct caller *caller, int dir_fd)
+int caller_open_dir(struct caller *caller, int dir_fd)
 {
     char name[24] = "cwd";
     int fd;
@@ -222,22 +249,16 @@ int caller_open_dir(const struct caller *caller, int dir_fd)
             return -EBADF;
         (void)snprintf(name, sizeof(name), "fd/%d", dir_fd);
     }
-    fd = openat(caller->proc_fd, name, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT && dir_fd != AT_FDCWD ? -EBADF : -errno;
-    return fd;
+    fd = open_in_proc(caller, name, O_PATH);
+    return fd == -ENOENT && dir_fd != AT_FDCWD ? -EBADF : fd;
 }
 
-int caller_open_root(const struct caller *caller)
+int caller_open_root(struct caller *caller)
 {
-    int fd = openat(caller->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-    return fd < 0 ? -errno : fd;
+    return open_in_proc(caller, "root", O_PATH | O_DIRECTORY);
 }
 
-int caller_open_user_ns(const struct caller *caller)
+int caller_open_user_ns(struct caller *caller)
 {
-    int fd = openat(caller->proc_fd, "ns/user", O_RDONLY | O_CLOEXEC);
-
-    return fd < 0 ? -errno : fd;
+    return open_in_proc(caller, "ns/user", O_RDONLY);
 }

@@ -16,8 +16,10 @@
 /* The thread that called last; kept, for it is the likeliest to call next. A dead thread's
  * descriptors fail for good, so that a reused id is never mistaken for it. */
 struct caller {
-    pid_t tid; /* 0: nobody yet */
-    int proc_fd;
+    int notify_fd;
+    uint64_t call; /* id of the notification */
+    pid_t tid;     /* 0: nobody yet */
+    int proc_fd;   /* this and the next are opened when they are needed: many calls need neither */
     int status_fd;
 };
 
@@ -28,24 +30,26 @@ struct caller_ids {
     uid_t uid;                       /* file system uid, as the host sees it */
 };
 
-void caller_init(struct caller *caller);
+void caller_init(struct caller *caller, int notify_fd);
 void caller_done(struct caller *caller);
 
-/* All return 0 or a negative errno. What is known of a thread by the same id is kept: when a call
- * below fails, caller_done and attaching anew tell whether it was another thread. */
-int caller_attach(struct caller *caller, pid_t tid);
-int caller_read(const struct caller *caller, uint64_t address, void *bytes, size_t size);
+/* What is known of a thread by the same id is kept: when a call below fails, caller_forget and
+ * asking again tell whether it was another thread. */
+void caller_attach(struct caller *caller, pid_t tid, uint64_t call);
+void caller_forget(struct caller *caller);
+
+/* All return 0 or a negative errno. */
+int caller_read(struct caller *caller, uint64_t address, void *bytes, size_t size);
 /* A path as the kernel takes it: -EFAULT, -ENAMETOOLONG. */
-int caller_read_path(const struct caller *caller, uint64_t address,
-                     char path[static LIMIT_PATH_BYTES]);
-int caller_umask(const struct caller *caller, mode_t *ret_umask);
-int caller_ids(const struct caller *caller, struct caller_ids *ret_ids);
+int caller_read_path(struct caller *caller, uint64_t address, char path[static LIMIT_PATH_BYTES]);
+int caller_umask(struct caller *caller, mode_t *ret_umask);
+int caller_ids(struct caller *caller, struct caller_ids *ret_ids);
 /* Device number of its controlling terminal; -ENXIO: it has none that is the sandbox's own. */
-int caller_tty(const struct caller *caller, dev_t *ret_device);
+int caller_tty(struct caller *caller, dev_t *ret_device);
 
 /* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
-int caller_open_dir(const struct caller *caller, int dir_fd);
-int caller_open_root(const struct caller *caller);
-int caller_open_user_ns(const struct caller *caller);
+int caller_open_dir(struct caller *caller, int dir_fd);
+int caller_open_root(struct caller *caller);
+int caller_open_user_ns(struct caller *caller);
 
 #endif

@@ -149,7 +149,7 @@ static int follow(struct call *call, struct location *at, int *ret_fd, bool *ret
             *ret_fd = link.object;
             *ret_write_open = link.is_write_open;
             at->is_anchored = false;
-            return locate_path(link.object, at->path);
+            return locate_path(&call->locator, link.object, at->path);
         }
         start = take_fd(&at->dir);
         path = link.text;

@@ -39,19 +39,29 @@ int locate_openat2(int dir, const char *path, uint64_t flags, uint64_t resolve)
     return -EAGAIN;
 }
 
-int locate_path(int fd, char path[static LIMIT_PATH_BYTES])
+int locate_path(const struct locator *locator, int fd, char path[static LIMIT_PATH_BYTES])
 {
-    char link[32];
+    char name[16];
     ssize_t length;
 
-    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    length = readlink(link, path, LIMIT_PATH_BYTES);
+    (void)snprintf(name, sizeof(name), "%d", fd);
+    length = readlinkat(locator->self_fd, name, path, LIMIT_PATH_BYTES);
     if (length < 0)
         return -errno;
     if (length == LIMIT_PATH_BYTES)
         return -ENAMETOOLONG;
     path[length] = '\0';
     return 0;
+}
+
+int locate_open(const struct locator *locator, int fd, int flags, mode_t mode)
+{
+    char name[16];
+    int opened;
+
+    (void)snprintf(name, sizeof(name), "%d", fd);
+    opened = openat(locator->self_fd, name, flags, mode);
+    return opened < 0 ? -errno : opened;
 }
 
 bool locate_is_same(int a, int b)
@@ -77,7 +87,7 @@ bool locate_is_inside(const struct locator *locator, int fd)
     char path[LIMIT_PATH_BYTES];
     autoclose int again = -EBADF;
 
-    if (locate_path(fd, path) < 0 || path[0] != '/')
+    if (locate_path(locator, fd, path) < 0 || path[0] != '/')
         return false;
     again = open_inside(locator, path, O_NOFOLLOW);
     return again >= 0 && locate_is_same(fd, again);
@@ -135,7 +145,7 @@ static int jump(const struct locator *locator, int dir, const char *name, struct
     struct caller_ids ids = {0};
     struct stat st;
     pid_t pid;
-    int r = locator->refuses_magic ? -ELOOP : locate_path(dir, path);
+    int r = locator->refuses_magic ? -ELOOP : locate_path(locator, dir, path);
 
     if (r == 0)
         r = caller_ids(locator->caller, &ids);
@@ -319,7 +329,7 @@ static int open_from_root(const struct locator *locator, int start, const char *
 {
     char from[LIMIT_PATH_BYTES];
     char whole[2 * LIMIT_PATH_BYTES];
-    int r = locate_path(start, from);
+    int r = locate_path(locator, start, from);
 
     if (r < 0)
         return r;
@@ -391,7 +401,7 @@ int locate(const struct locator *locator, int *start, const char *path,
         return ret_location->dir;
     if (!ret_location->name[0])
         return -ENAMETOOLONG;
-    r = locate_path(ret_location->dir, ret_location->path);
+    r = locate_path(locator, ret_location->dir, ret_location->path);
     if (r < 0)
         return r;
     if (ret_location->path[0] != '/')

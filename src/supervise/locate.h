@@ -20,7 +20,8 @@
 
 struct locator {
     int root_fd; /* of the caller */
-    const struct caller *caller;
+    int self_fd; /* /proc/self/fd of the supervisor: no path is walked to get there */
+    struct caller *caller;
     bool is_nested;     /* the caller is in a container of its own inside */
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
 };
@@ -59,7 +60,9 @@ int locate_link(const struct locator *locator, const struct location *location,
                 struct located_link *ret_link);
 
 /* Path of an O_PATH descriptor, as its own mount namespace has it. */
-int locate_path(int fd, char path[static LIMIT_PATH_BYTES]);
+int locate_path(const struct locator *locator, int fd, char path[static LIMIT_PATH_BYTES]);
+/* Opens for good what an O_PATH descriptor holds: a descriptor, or a negative errno. */
+int locate_open(const struct locator *locator, int fd, int flags, mode_t mode);
 
 /* Whether the descriptor is what its path names in the caller's root, by the same mount. */
 bool locate_is_inside(const struct locator *locator, int fd);

@@ -40,6 +40,8 @@ int make_dir(struct call *call)
     mode_t mode = (mode_t)call->notif->data.args[call->kind->paths[0] + 1];
     int r = locate_new(call, 0, &at);
 
+    if (r == 0)
+        r = call_take_umask(call);
     return r < 0 ? r : outcome(mkdirat(at.dir, at.name, mode));
 }
 
@@ -64,7 +66,8 @@ int make_node(struct call *call)
                    : call_refuse(call, at.path, EPERM);
     if (mode & CALL_SET_ID)
         return call_refuse(call, at.path, EPERM);
-    return outcome(mknodat(at.dir, at.name, mode, 0));
+    r = call_take_umask(call);
+    return r < 0 ? r : outcome(mknodat(at.dir, at.name, mode, 0));
 }
 
 int make_symlink(struct call *call)
@@ -105,7 +108,7 @@ static int source_object(struct call *call, struct link_source *source)
     /* Without a name it cannot be protected, and on another mount the kernel refuses. */
     if (st.st_nlink == 0)
         return 0;
-    r = locate_path(source->object, path);
+    r = locate_path(&call->locator, source->object, path);
     if (r < 0)
         return r;
     if (guard_ask(call->guard, path, PATH_WRITE) == GUARD_REFUSE)

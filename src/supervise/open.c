@@ -47,11 +47,6 @@ static bool writes(int flags)
     return !is_tmpfile(flags) && ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC));
 }
 
-static void note_umask(struct call *call)
-{
-    call->needs_umask = creates(open_flags(call)) || is_tmpfile(open_flags(call));
-}
-
 int open_prepare(struct call *call)
 {
     const __u64 *args = call->notif->data.args + call->kind->paths[0] + 1;
@@ -59,7 +54,6 @@ int open_prepare(struct call *call)
 
     call->how.flags = is_creat ? O_CREAT | O_WRONLY | O_TRUNC : (uint32_t)args[0];
     call->how.mode = (mode_t)args[is_creat ? 0 : 1] & 07777;
-    note_umask(call);
     return 0;
 }
 
@@ -83,7 +77,6 @@ int open_prepare_how(struct call *call)
     if (syscall(SYS_openat2, AT_FDCWD, "", bytes, size) < 0 && errno != ENOENT)
         return -errno;
     memcpy(&call->how, bytes, sizeof(call->how));
-    note_umask(call);
     return 0;
 }
 
@@ -99,18 +92,22 @@ static int reopen(struct call *call, int *object, const struct stat *st)
 {
     int flags = (open_flags(call) & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
     bool may_block = !(flags & O_NONBLOCK);
-    char path[32];
+    int r = 0;
 
-    if (is_tmpfile(open_flags(call)))
+    if (is_tmpfile(open_flags(call))) {
         flags |= open_flags(call) & O_EXCL;
+        r = call_take_umask(call);
+    }
+    if (r < 0)
+        return r;
     if (S_ISFIFO(st->st_mode) && may_block && (flags & O_ACCMODE) == O_RDONLY)
         return wait_for(call, object);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", *object);
-    call->fd = open(path, flags | O_NONBLOCK, (mode_t)call->how.mode);
+    call->fd = locate_open(&call->locator, *object, flags | O_NONBLOCK, (mode_t)call->how.mode);
     if (call->fd < 0) {
-        bool would_block = errno == EWOULDBLOCK || (errno == ENXIO && S_ISFIFO(st->st_mode));
+        bool would_block =
+            call->fd == -EWOULDBLOCK || (call->fd == -ENXIO && S_ISFIFO(st->st_mode));
 
-        return may_block && would_block ? wait_for(call, object) : -errno;
+        return may_block && would_block ? wait_for(call, object) : call->fd;
     }
     if (may_block)
         (void)fcntl(call->fd, F_SETFL, flags & ~(O_NONBLOCK | O_ASYNC));
@@ -149,40 +146,43 @@ static int judge_existing(struct call *call, int object, const char *path, bool 
 }
 
 /* Opens something that exists and is no link. is_own: the caller has it open this way already. */
-static int open_object(struct call *call, int *object, const char *path, bool is_anchored,
-                       bool is_own)
+static int open_object(struct call *call, int *object, const struct stat *st, const char *path,
+                       bool is_anchored, bool is_own)
 {
     int flags = open_flags(call);
-    struct stat st;
 
-    if (fstat(*object, &st) < 0)
-        return -errno;
-    if (creates(flags) && S_ISDIR(st.st_mode))
+    if (creates(flags) && S_ISDIR(st->st_mode))
         return -EISDIR;
-    if ((flags & O_DIRECTORY) && !S_ISDIR(st.st_mode))
+    if ((flags & O_DIRECTORY) && !S_ISDIR(st->st_mode))
         return -ENOTDIR;
     /* A pipe or a file without a name has no path that a rule could be about. */
-    if (path[0] == '/' && st.st_nlink > 0 && !is_own && !(S_ISDIR(st.st_mode) && writes(flags))) {
+    if (path[0] == '/' && st->st_nlink > 0 && !is_own && !(S_ISDIR(st->st_mode) && writes(flags))) {
         int r = judge_existing(call, *object, path, is_anchored);
 
         if (r < 0)
             return r;
     }
-    if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(5, 0))
+    if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0))
         return open_terminal(call);
     if (call_is_id_map(call, *object, path)) {
         call->user_ns = caller_open_user_ns(call->caller);
         return call->user_ns < 0 ? call->user_ns : wait_for(call, object);
     }
-    return reopen(call, object, &st);
+    return reopen(call, object, st);
 }
 
 static int open_new(struct call *call, const struct location *at)
 {
     int flags = open_flags(call) | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY;
+    int r;
 
+    if (call_judge(call, at, PATH_WRITE) < 0)
+        return call_refuse_new(call, at);
     if (call->how.mode & CALL_SET_ID)
         return call_refuse(call, at->path, EPERM);
+    r = call_take_umask(call);
+    if (r < 0)
+        return r;
     call->fd = openat(at->dir, at->name, flags, (mode_t)call->how.mode);
     return call->fd < 0 ? -errno : 0;
 }
@@ -212,32 +212,25 @@ static int open_existing(struct call *call, const struct location *at, bool *ret
         return open_link(call, at, ret_follow);
     if (at->has_slash && !S_ISDIR(st.st_mode))
         return -ENOTDIR;
-    return open_object(call, &object, at->path, at->is_anchored, false);
+    return open_object(call, &object, &st, at->path, at->is_anchored, false);
 }
 
 static int open_at(struct call *call, const struct location *at, bool *ret_follow)
 {
     int flags = open_flags(call);
-    bool is_refused;
-    int r = -ENOENT;
+    int r = -EEXIST;
 
     if (!creates(flags))
         return open_existing(call, at, ret_follow);
     if (at->has_slash || strcmp(at->name, ".") == 0)
         return -EISDIR;
-    is_refused = call_judge(call, at, PATH_WRITE) < 0;
-    if (is_refused && (flags & O_EXCL))
-        return call_refuse_new(call, at);
-    /* Between the two it may be removed, but not for ever. */
-    for (int i = 0; i < 8 && r == -ENOENT; i++) {
-        if (!is_refused) {
-            r = open_new(call, at);
-            if (r != -EEXIST || (flags & O_EXCL))
-                return r;
-        }
+    if (flags & O_EXCL)
+        return open_new(call, at);
+    /* Between the two it may be made or removed, but not for ever. */
+    for (int i = 0; i < 8 && r == -EEXIST; i++) {
         r = open_existing(call, at, ret_follow);
-        if (r == -ENOENT && is_refused)
-            return call_refuse_new(call, at);
+        if (r == -ENOENT)
+            r = open_new(call, at);
     }
     return r;
 }
@@ -256,6 +249,7 @@ int open_perform(struct call *call)
     autoclose int start = take_fd(&call->starts[0]);
     const char *path = call->paths[0];
     struct located_link link;
+    struct stat st;
 
     for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
         bool follows = false;
@@ -276,8 +270,10 @@ int open_perform(struct call *call)
             bool is_own = gains_nothing(open_flags(call), &link);
             autoclose int object = link.object;
 
-            r = locate_path(object, where);
-            return r < 0 ? r : open_object(call, &object, where, false, is_own);
+            r = locate_path(&call->locator, object, where);
+            if (r == 0 && fstat(object, &st) < 0)
+                r = -errno;
+            return r < 0 ? r : open_object(call, &object, &st, where, false, is_own);
         }
         has_slash = at.has_slash;
         start = take_fd(&at.dir);
@@ -324,8 +320,6 @@ static int scoped_new(struct call *call, int start, uint64_t resolve)
     r = locate(&call->locator, &dir, name, &at);
     if (r < 0)
         return r;
-    if (call_judge(call, &at, PATH_WRITE) < 0)
-        return call_refuse_new(call, &at);
     r = open_new(call, &at);
     /* A link that leads nowhere: making what it names is left to callers without limits. */
     return r == -EEXIST && !(open_flags(call) & O_EXCL) ? -ELOOP : r;
@@ -363,6 +357,6 @@ int open_perform_how(struct call *call)
         return -errno;
     if (S_ISLNK(st.st_mode))
         return -ELOOP;
-    r = locate_path(object, path);
-    return r < 0 ? r : open_object(call, &object, path, false, false);
+    r = locate_path(&call->locator, object, path);
+    return r < 0 ? r : open_object(call, &object, &st, path, false, false);
 }

@@ -18,11 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
-#define SECCOMP_IOCTL_NOTIF_SET_FLAGS      _IOW('!', 4, __u64)
-#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
-#endif
-
 #if defined(__x86_64__)
 enum { OWN_ARCH = (int)AUDIT_ARCH_X86_64 };
 #elif defined(__aarch64__)
@@ -34,6 +29,7 @@ struct supervisor {
     bool is_ready; /* the rules are read */
     struct guard guard;
     struct caller caller;
+    int self_fd; /* /proc/self/fd */
     struct identity identity;
     struct waiters waiters;
     struct seccomp_notif *notif; /* as large as the kernel's */
@@ -48,7 +44,8 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     if (!supervisor)
         return error_memory(err);
     supervisor->options = *options;
-    caller_init(&supervisor->caller);
+    caller_init(&supervisor->caller, options->notify_fd);
+    supervisor->self_fd = -EBADF;
     *ret_supervisor = supervisor;
     return 0;
 }
@@ -59,6 +56,7 @@ void supervisor_free(struct supervisor *supervisor)
         return;
     waiters_done(&supervisor->waiters);
     caller_done(&supervisor->caller);
+    cleanup_close(&supervisor->self_fd);
     if (supervisor->is_ready)
         guard_done(&supervisor->guard);
     free(supervisor->notif);
@@ -93,14 +91,15 @@ static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
     r = identity_init(&supervisor->identity, image->host_uid, image->host_gid, err);
     if (r < 0)
         return r;
+    supervisor->self_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (supervisor->self_fd < 0)
+        return error_errno(err, errno, "open of /proc/self/fd");
     r = guard_init(&supervisor->guard, image, err);
     if (r < 0) {
         guard_done(&supervisor->guard);
         return r;
     }
-    /* KERNEL(6.6): older ones wake the supervisor on another core, and slowly. */
-    (void)answer_request(supervisor->options.notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
-                         (void *)SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+    answer_here(supervisor->options.notify_fd, true);
     supervisor->is_ready = true;
     return 0;
 }
@@ -132,7 +131,8 @@ static int find_root(struct call *call, int *nested_root)
 {
     struct caller_ids ids;
 
-    call->locator = (struct locator){.root_fd = call->options->root_fd, .caller = call->caller};
+    call->locator.root_fd = call->options->root_fd;
+    call->locator.is_nested = false;
     if (!(call->options->image->flags & IMAGE_MAY_NEST))
         return 0;
     *nested_root = caller_open_root(call->caller);
@@ -150,18 +150,16 @@ static int find_root(struct call *call, int *nested_root)
 /* All that must be known of the caller. */
 static int gather(struct call *call, int *nested_root)
 {
-    int r = caller_attach(call->caller, (pid_t)call->notif->pid);
+    int r;
 
-    if (r == 0)
-        r = find_root(call, nested_root);
+    caller_attach(call->caller, (pid_t)call->notif->pid, call->notif->id);
+    r = find_root(call, nested_root);
     if (r == 0 && call->kind->prepare)
         r = call->kind->prepare(call);
     if (r == 0 && call->kind->text >= 0)
         r = caller_read_path(call->caller, call->notif->data.args[call->kind->text], call->text);
     for (int i = 0; i < 2 && r == 0; i++)
         r = read_path(call, i);
-    if (r == 0 && call->needs_umask)
-        r = caller_umask(call->caller, &call->umask);
     return r;
 }
 
@@ -175,12 +173,8 @@ static void call_drop(struct call *call)
 
 static int perform(struct supervisor *supervisor, struct call *call)
 {
-    /* Usually they are the same. */
-    bool differs = call->needs_umask && call->umask != supervisor->identity.umask;
     int r = identity_enter(&supervisor->identity);
 
-    if (differs)
-        (void)umask(call->umask);
     if (r == 0)
         r = call->kind->perform(call);
     if (r == 0 && call->must_wait)
@@ -189,8 +183,8 @@ static int perform(struct supervisor *supervisor, struct call *call)
                                          .object = call->fd,
                                          .flags = (int)call->how.flags,
                                          .user_ns = call->user_ns});
-    if (differs)
-        (void)umask(supervisor->identity.umask);
+    if (call->has_umask)
+        (void)umask(call->own_umask);
     identity_leave(&supervisor->identity);
     return r;
 }
@@ -204,7 +198,7 @@ static void handle(struct supervisor *supervisor, struct call *call)
 
     if (r < 0 && was_known) {
         /* Perhaps another thread of the same id. */
-        caller_done(&supervisor->caller);
+        caller_forget(&supervisor->caller);
         call_drop(call);
         cleanup_close(&nested_root);
         nested_root = -EBADF;
@@ -267,34 +261,35 @@ static void dispatch(struct supervisor *supervisor)
     call.how = (struct open_how){0};
     call.fd = call.user_ns = -EBADF;
     call.must_wait = false;
-    call.umask = 0;
+    call.own_umask = supervisor->identity.umask;
+    call.has_umask = false;
+    call.locator = (struct locator){.self_fd = supervisor->self_fd, .caller = &supervisor->caller};
     if (!call.kind) {
         answer_value(supervisor->options.notify_fd, notif->id, -ENOSYS);
         return;
     }
-    call.needs_umask = call.kind->has_umask;
     handle(supervisor, &call);
     call_drop(&call);
     cleanup_close(&call.fd);
     cleanup_close(&call.user_ns);
 }
 
-int supervisor_serve(struct supervisor *supervisor, struct bawn_error *err)
+int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn_error *err)
 {
-    struct pollfd poller = {.fd = supervisor->options.notify_fd, .events = POLLIN};
     int r;
 
     if (supervisor->waiters.count)
         waiters_reap(&supervisor->waiters);
-    if (poll(&poller, 1, 0) < 0)
-        return errno == EINTR ? 0 : error_errno(err, errno, "poll of the notifications");
-    if (!(poller.revents & POLLIN))
-        return poller.revents & (POLLHUP | POLLERR) ? -EPIPE : 0;
+    if (!(events & POLLIN))
+        return events & (POLLHUP | POLLERR) ? -EPIPE : 0;
     r = get_ready(supervisor, err);
     if (r < 0)
         return r;
     memset(supervisor->notif, 0, supervisor->notif_size);
-    if (answer_request(poller.fd, SECCOMP_IOCTL_NOTIF_RECV, supervisor->notif) < 0) {
+    /* KERNEL: does not block, though the caller may have died meanwhile: that it asked is counted
+     * until it is read. */
+    if (answer_request(supervisor->options.notify_fd, SECCOMP_IOCTL_NOTIF_RECV, supervisor->notif) <
+        0) {
         /* ENOENT: killed before it could be read. */
         if (errno == EINTR || errno == ENOENT)
             return 0;

@@ -29,12 +29,12 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
 void supervisor_free(struct supervisor *supervisor);
 
 /*
- * Answers one call, if any is pending. Call when notify_fd is readable. 0, or
- * -EPIPE when nobody is left inside. Fails only when the supervisor itself
+ * Answers one call. events: what poll just said of notify_fd. 0, or -EPIPE
+ * when nobody is left inside. Fails only when the supervisor itself
  * cannot go on. The process has one thread and keeps its umask; root's becomes
  * the image's host_uid for a while, has no supplementary groups from the first
  * call on, and is not dumpable.
  */
-int supervisor_serve(struct supervisor *supervisor, struct bawn_error *err);
+int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn_error *err);
 
 #endif

@@ -437,7 +437,7 @@ static inline void sandbox_serve(struct sandbox *sandbox)
         int ready = poll(&poller, 1, 20000);
 
         ck_assert_msg(ready > 0 || errno == EINTR, "nothing was asked for 20 s");
-        r = supervisor_serve(sandbox->supervisor, &err);
+        r = supervisor_serve(sandbox->supervisor, ready > 0 ? (uint32_t)poller.revents : 0, &err);
     }
     ck_assert_msg(r == -EPIPE, "%s", err.message);
 }

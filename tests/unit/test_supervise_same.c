@@ -415,14 +415,14 @@ START_TEST(nothing_is_left_open_after_many_calls)
     struct command command = {.before = prepare_flood, .after = flood};
     struct bawn_error err = {0};
     struct sandbox sandbox;
+    struct pollfd poller = {.events = POLLIN};
     unsigned before = 0;
     unsigned after = 0;
     unsigned served = 0;
 
     sandbox_start(&sandbox, &command, who[_i]);
-    while (supervisor_serve(sandbox.supervisor, &err) == 0) {
-        struct pollfd poller = {.fd = sandbox.fds[0], .events = POLLIN};
-
+    poller.fd = sandbox.fds[0];
+    while (supervisor_serve(sandbox.supervisor, (uint32_t)poller.revents, &err) == 0) {
         if (++served == 1000)
             before = count_fds();
         if (served % 1000 == 0)
