@@ -25,7 +25,18 @@ struct landlock_ruleset {
     uint64_t fs, net, scoped;
 };
 
-static int drop_capabilities(unsigned long last, struct bawn_error *err)
+int confine_bounds(const struct image *image, struct bawn_error *err)
+{
+    if (!LAYER("caps") || (image->flags & IMAGE_MAY_NEST))
+        return 0;
+    for (unsigned long cap = 0; cap <= image->last_capability; cap++) {
+        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+            return error_errno(err, errno, "drop capability %lu", cap);
+    }
+    return 0;
+}
+
+static int drop_capabilities(struct bawn_error *err)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[2] = {0};
@@ -35,10 +46,6 @@ static int drop_capabilities(unsigned long last, struct bawn_error *err)
 
     if (!LAYER("caps"))
         return 0;
-    for (unsigned long cap = 0; cap <= last; cap++) {
-        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-            return error_errno(err, errno, "drop capability %lu", cap);
-    }
     if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
         return error_errno(err, errno, "lock securebits");
     if (syscall(SYS_capset, &header, none) < 0)
@@ -137,7 +144,7 @@ int confine(const struct image *image, int *ret_notify_fd, struct bawn_error *er
 {
     /* Containers inside are made of capabilities; those of the second user namespace reach nothing
      * that was made in the first. */
-    int result = image->flags & IMAGE_MAY_NEST ? 0 : drop_capabilities(image->last_capability, err);
+    int result = image->flags & IMAGE_MAY_NEST ? 0 : drop_capabilities(err);
 
     if (result == 0 && LAYER("caps") && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         result = error_errno(err, errno, "set no_new_privs");

@@ -69,8 +69,10 @@ int ids_map(const struct launch_request *request, const struct launch *launch,
 /* Into a second user namespace, in which the mounts of the first are locked. */
 int nest_enter(const struct image *image, struct bawn_error *err);
 
-/* Capabilities, bounding set, securebits, no_new_privs, Landlock, the filter: no way back.
- * *ret_notify_fd is the filter's listener, or -EBADF. */
+/* Empties the bounding set of capabilities: the one part of this that can be done early. */
+int confine_bounds(const struct image *image, struct bawn_error *err);
+/* Capabilities, securebits, no_new_privs, Landlock, the filter: no way back. *ret_notify_fd is the
+ * filter's listener, or -EBADF. */
 int confine(const struct image *image, int *ret_notify_fd, struct bawn_error *err);
 
 /* Tries to break out of where it runs: NULL, or what it could do. port is one that the launcher

@@ -127,8 +127,9 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
 {
     const struct image *image = request->image;
     int trees[SYNC_FDS];
+    bool may_nest = image->flags & IMAGE_MAY_NEST;
     /* To mount a cgroup file system takes the namespace before. */
-    bool is_in_ns = !request->meanwhile || (image->flags & IMAGE_MAY_NEST);
+    bool is_in_ns = !request->meanwhile || may_nest;
     int result = is_in_ns ? enter_cgroup_ns(err) : 0;
     bool has_net = (image->flags & IMAGE_OWN_NET) && LAYER("netns");
     struct net_maker net;
@@ -144,13 +145,16 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
         result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
+    /* While the network is being made. */
+    if (result == 0)
+        result = confine_bounds(image, err);
     if (result == 0 && has_net)
         result = net_join(&net, err);
     if (result == 0 && request->meanwhile)
         result = enter_group(is_in_ns, sock, err);
-    if (result == 0 && (image->flags & IMAGE_MAY_NEST))
+    if (result == 0 && may_nest)
         result = nest_enter(image, err);
-    if (result == 0 && (image->flags & IMAGE_MAY_NEST))
+    if (result == 0 && may_nest)
         result = die_with_parent(sock, err);
     (void)umask(mask);
     return result == 0 ? limit_own(image, err) : result;
