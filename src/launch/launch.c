@@ -19,15 +19,15 @@
 /* NOLINTNEXTLINE(readability-non-const-parameter): the kernel writes to it */
 static long clone_into(const struct launch_request *request, int *ret_pidfd)
 {
+    /* The other namespaces it makes itself, while the network is being made beside it. */
     struct clone_args args = {
-        .flags =
-            CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
+        .flags = CLONE_PIDFD | CLONE_NEWUSER | CLONE_NEWPID,
         .pidfd = (uint64_t)(uintptr_t)ret_pidfd,
         .exit_signal = SIGCHLD,
     };
 
     if (!LAYER("pidns"))
-        args.flags &= ~(__u64)(CLONE_NEWPID | CLONE_NEWIPC);
+        args.flags &= ~(__u64)CLONE_NEWPID;
     if (request->cgroup_fd >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = (__u64)request->cgroup_fd;

@@ -51,7 +51,7 @@ static _Noreturn int make_namespace(void *context)
 
 int net_begin(struct net_maker *maker, struct bawn_error *err)
 {
-    const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PIDFD;
+    const int flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD;
 
     maker->is_ready = 0;
     maker->pid =

@@ -71,10 +71,19 @@ static int await(int sock, enum sync_point point, int fds[SYNC_FDS], struct bawn
     return result;
 }
 
-static int enter_cgroup_ns(struct bawn_error *err)
+static int enter_namespaces(int flags, struct bawn_error *err)
 {
-    return unshare(CLONE_NEWCGROUP) < 0 ? error_errno(err, errno, "unshare the cgroup namespace")
-                                        : 0;
+    int errnum;
+
+    if (!LAYER("pidns"))
+        flags &= ~CLONE_NEWIPC;
+    if (unshare(flags) == 0)
+        return 0;
+    errnum = errno;
+    (void)error_errno(err, errnum, "make the namespaces of the sandbox");
+    if (errnum == ENOSPC)
+        error_hint(err, "no more may be made: see user/max_*_namespaces in /proc/sys");
+    return -errnum;
 }
 
 /* What is the root of the namespace is not seen inside: so the group is joined first. */
@@ -83,7 +92,7 @@ static int enter_group(bool is_in_ns, int sock, struct bawn_error *err)
     int fds[SYNC_FDS];
     int result = await(sock, SYNC_JOINED, fds, err);
 
-    return result == 0 && !is_in_ns ? enter_cgroup_ns(err) : result;
+    return result == 0 && !is_in_ns ? enter_namespaces(CLONE_NEWCGROUP, err) : result;
 }
 
 static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
@@ -130,17 +139,19 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
     bool may_nest = image->flags & IMAGE_MAY_NEST;
     /* To mount a cgroup file system takes the namespace before. */
     bool is_in_ns = !request->meanwhile || may_nest;
-    int result = is_in_ns ? enter_cgroup_ns(err) : 0;
     bool has_net = (image->flags & IMAGE_OWN_NET) && LAYER("netns");
     struct net_maker net;
     mode_t mask = umask(0);
+    /* First of all: it takes longest. */
+    int result = has_net ? net_begin(&net, err) : 0;
 
+    if (result == 0)
+        result = enter_namespaces(
+            CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (is_in_ns ? CLONE_NEWCGROUP : 0), err);
     if (result == 0)
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
         result = die_with_parent(sock, err);
-    if (result == 0 && has_net)
-        result = net_begin(&net, err);
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
