@@ -4,8 +4,8 @@
  *
  * How it works: making one takes the kernel as long as all the mounts of a
  * sandbox. So a thread of execution that shares all but its namespaces with the
- * set-up makes it on another core, brings its loopback up, and waits; the set-up
- * joins the namespace when it is done with its own work, and ends the other.
+ * set-up makes it on another core, brings its loopback up, and ends; the set-up
+ * joins the namespace through the socket that is left of it.
  */
 #include "launch/net.h"
 
@@ -14,9 +14,9 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -27,13 +27,13 @@ static long futex(uint32_t *word, int operation, uint32_t value)
     return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-static int loopback_up(void)
+static int loopback_up(int *ret_sock)
 {
     struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-    /* The descriptor is closed with all others of the set-up. */
-    return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
+    /* Closed with all other descriptors of the set-up. */
+    *ret_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    return *ret_sock < 0 || ioctl(*ret_sock, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
 }
 
 /* Shares its memory, errno too, with the set-up: only a call that fails writes there, and then the
@@ -42,35 +42,38 @@ static _Noreturn int make_namespace(void *context)
 {
     struct net_maker *maker = context;
 
-    maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : loopback_up();
+    maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : loopback_up(&maker->sock);
     __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
     (void)futex(&maker->is_ready, FUTEX_WAKE, 1);
     for (;;)
-        (void)syscall(SYS_pause);
+        (void)syscall(SYS_exit, 0);
 }
 
 int net_begin(struct net_maker *maker, struct bawn_error *err)
 {
-    const int flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD;
+    const int flags = CLONE_VM | CLONE_FILES;
 
     maker->is_ready = 0;
-    maker->pid =
-        clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker, &maker->pidfd);
+    maker->pid = clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker);
     return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;
 }
 
 int net_join(struct net_maker *maker, struct bawn_error *err)
 {
-    int result = 0;
+    int fd;
 
     while (!__atomic_load_n(&maker->is_ready, __ATOMIC_ACQUIRE))
         (void)futex(&maker->is_ready, FUTEX_WAIT, 0);
     if (maker->errnum)
-        result = error_errno(err, maker->errnum, "make the network namespace");
-    else if (setns(maker->pidfd, CLONE_NEWNET) < 0)
-        result = error_errno(err, errno, "join the network namespace");
-    (void)kill(maker->pid, SIGKILL);
+        return error_errno(err, maker->errnum, "make the network namespace");
+    fd = ioctl(maker->sock, SIOCGSKNS);
+    if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
+        return error_errno(err, errno, "join the network namespace");
+    return 0;
+}
+
+void net_end(const struct net_maker *maker)
+{
     while (waitpid(maker->pid, NULL, __WALL) < 0 && errno == EINTR)
         ;
-    return result;
 }

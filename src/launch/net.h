@@ -9,14 +9,16 @@
 
 struct net_maker {
     pid_t pid;
-    int pidfd;
+    int sock;          /* in the namespace */
     uint32_t is_ready; /* a futex */
     int errnum;
     _Alignas(16) char stack[16384];
 };
 
-/* Each may be called once; net_join also after a failure of the work between them. */
+/* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that
+ * somebody with all capabilities shares our memory. */
 int net_begin(struct net_maker *maker, struct bawn_error *err);
 int net_join(struct net_maker *maker, struct bawn_error *err);
+void net_end(const struct net_maker *maker);
 
 #endif

@@ -132,18 +132,23 @@ static int die_with_parent(int sock, struct bawn_error *err)
     return 0;
 }
 
-static int prepare(const struct launch_request *request, int sock, struct bawn_error *err)
+static bool has_own_net(const struct image *image)
+{
+    return (image->flags & IMAGE_OWN_NET) && LAYER("netns");
+}
+
+static int prepare(const struct launch_request *request, int sock, struct net_maker *net,
+                   struct bawn_error *err)
 {
     const struct image *image = request->image;
     int trees[SYNC_FDS];
     bool may_nest = image->flags & IMAGE_MAY_NEST;
     /* To mount a cgroup file system takes the namespace before. */
     bool is_in_ns = !request->meanwhile || may_nest;
-    bool has_net = (image->flags & IMAGE_OWN_NET) && LAYER("netns");
-    struct net_maker net;
+    bool has_net = has_own_net(image);
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
-    int result = has_net ? net_begin(&net, err) : 0;
+    int result = has_net ? net_begin(net, err) : 0;
 
     if (result == 0)
         result = enter_namespaces(
@@ -160,7 +165,7 @@ static int prepare(const struct launch_request *request, int sock, struct bawn_e
     if (result == 0)
         result = confine_bounds(image, err);
     if (result == 0 && has_net)
-        result = net_join(&net, err);
+        result = net_join(net, err);
     if (result == 0 && request->meanwhile)
         result = enter_group(is_in_ns, sock, err);
     if (result == 0 && may_nest)
@@ -187,7 +192,8 @@ _Noreturn void stage_fail(int sock, int errnum, const char *call)
     _exit(125);
 }
 
-static int be_ready(const struct image *image, int sock, struct bawn_error *err)
+static int be_ready(const struct image *image, int sock, const struct net_maker *net,
+                    struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_READY};
     int fds[2] = {-EBADF, -EBADF};
@@ -200,6 +206,8 @@ static int be_ready(const struct image *image, int sock, struct bawn_error *err)
     result = confine(image, &fds[1], err);
     if (result < 0)
         return result;
+    if (has_own_net(image))
+        net_end(net);
     if (fds[1] >= 0)
         count = 2;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
@@ -215,10 +223,11 @@ static int be_ready(const struct image *image, int sock, struct bawn_error *err)
 _Noreturn void stage_setup(const struct launch_request *request, int sock)
 {
     struct bawn_error err = {0};
-    int result = prepare(request, sock, &err);
+    struct net_maker net;
+    int result = prepare(request, sock, &net, &err);
 
     if (result == 0)
-        result = be_ready(request->image, sock, &err);
+        result = be_ready(request->image, sock, &net, &err);
     if (result < 0) {
         report_failure(sock, &err);
         _exit(125);
