@@ -115,21 +115,30 @@ int cgroup_clone_fd(const struct cgroup *group)
     return group->kind == CGROUP_V2 || group->kind == CGROUP_V2_SYSTEMD ? group->fds[0] : -EBADF;
 }
 
-int cgroup_join(const struct cgroup *group, pid_t pid, struct bawn_error *err)
+int cgroup_open_doors(const struct cgroup *group, int doors[CGROUP_PATHS], struct bawn_error *err)
 {
-    /* Moving one thread of v1 takes no lock of the whole machine; moving a process, by
-     * cgroup.procs, waits for an RCU grace period: 30 us against 6 to 11 ms. */
     const char *file = group->kind == CGROUP_V1 ? "tasks" : "cgroup.procs";
-    char text[16];
+    int count = 0;
 
-    (void)snprintf(text, sizeof(text), "%d", (int)pid);
     for (size_t i = 0; i < CGROUP_PATHS; i++) {
-        int r = group->fds[i] < 0 ? 0 : cgroup_write(group->fds[i], file, text);
+        if (group->fds[i] < 0)
+            continue;
+        doors[count] = openat(group->fds[i], file, O_WRONLY | O_CLOEXEC);
+        if (doors[count] < 0) {
+            int errnum = errno;
 
-        if (r < 0)
-            return error_errno(err, -r, "join the control group %s", group->paths[i]);
+            while (count > 0)
+                (void)close(doors[--count]);
+            return error_errno(err, errnum, "open the control group %s", group->paths[i]);
+        }
+        count++;
     }
-    return 0;
+    return count;
+}
+
+int cgroup_enter(int door, struct bawn_error *err)
+{
+    return write(door, "0", 1) < 0 ? error_errno(err, errno, "join the control group") : 0;
 }
 
 int cgroup_measure(const struct cgroup *group, struct cgroup_metrics *ret_metrics,

@@ -143,13 +143,19 @@ int launch_signal(const struct launch *launch, uint32_t job, int signal, struct 
     return sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
 }
 
-static int do_meanwhile(const struct launch_request *request, const struct launch *launch,
-                        struct bawn_error *err)
+static int make_groups(const struct launch_request *request, const struct launch *launch,
+                       struct bawn_error *err)
 {
-    struct sync_message message = {.point = SYNC_JOINED};
-    int result = request->meanwhile(request->meanwhile_context, launch->pid, err);
+    struct sync_message message = {.point = SYNC_JOIN};
+    int doors[CGROUP_PATHS];
+    int count = request->make_groups(request->groups_context, doors, err);
+    int result = count;
 
-    return result < 0 ? result : sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
+    if (count >= 0)
+        result = sync_send(launch->sock, &message, NULL, 0, doors, (size_t)count, err);
+    while (count > 0)
+        (void)close(doors[--count]);
+    return result;
 }
 
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
@@ -172,8 +178,8 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     (void)close(pair[1]);
     if (result == 0 && image_maps_from_outside(request->image))
         result = ids_map(request, &launch, err);
-    if (result == 0 && request->meanwhile)
-        result = do_meanwhile(request, &launch, err);
+    if (result == 0 && request->make_groups)
+        result = make_groups(request, &launch, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)

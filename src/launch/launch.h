@@ -3,6 +3,7 @@
 #ifndef LAUNCH_LAUNCH_H
 #define LAUNCH_LAUNCH_H
 
+#include "kernel/cgroup.h"
 #include "launch/sync.h"
 #include "wire/image.h"
 
@@ -27,9 +28,10 @@ struct launch_request {
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
     int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
-    /* NULL, or called while pid 1 makes the sandbox, before it starts the first command. */
-    int (*meanwhile)(void *context, pid_t pid, struct bawn_error *err);
-    void *meanwhile_context;
+    /* NULL, or called while pid 1 makes the sandbox: makes its control groups and returns how many
+     * doors they have, which launch_start closes. */
+    int (*make_groups)(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);
+    void *groups_context;
 };
 
 /* A running sandbox, seen from outside. */

@@ -89,9 +89,11 @@ static int enter_namespaces(int flags, struct bawn_error *err)
 /* What is the root of the namespace is not seen inside: so the group is joined first. */
 static int enter_group(bool is_in_ns, int sock, struct bawn_error *err)
 {
-    int fds[SYNC_FDS];
-    int result = await(sock, SYNC_JOINED, fds, err);
+    int doors[SYNC_FDS];
+    int result = await(sock, SYNC_JOIN, doors, err);
 
+    for (int i = 0; i < SYNC_FDS && doors[i] >= 0 && result == 0; i++)
+        result = cgroup_enter(doors[i], err);
     return result == 0 && !is_in_ns ? enter_namespaces(CLONE_NEWCGROUP, err) : result;
 }
 
@@ -144,7 +146,7 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
     int trees[SYNC_FDS];
     bool may_nest = image->flags & IMAGE_MAY_NEST;
     /* To mount a cgroup file system takes the namespace before. */
-    bool is_in_ns = !request->meanwhile || may_nest;
+    bool is_in_ns = !request->make_groups || may_nest;
     bool has_net = has_own_net(image);
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
@@ -166,7 +168,7 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
         result = confine_bounds(image, err);
     if (result == 0 && has_net)
         result = net_join(net, err);
-    if (result == 0 && request->meanwhile)
+    if (result == 0 && request->make_groups)
         result = enter_group(is_in_ns, sock, err);
     if (result == 0 && may_nest)
         result = nest_enter(image, err);

@@ -67,14 +67,12 @@ int session_limit(struct session *session, struct bawn_error *err)
                                                                        : 0;
 }
 
-int session_limit_later(void *context, pid_t pid, struct bawn_error *err)
+int session_make_groups(void *context, int doors[CGROUP_PATHS], struct bawn_error *err)
 {
     struct session *session = context;
-    int result = 0;
+    int result = make_group(session, err);
 
-    if (session_wants_group(session) && !is_counted(session))
-        result = make_group(session, err);
-    return result == 0 && is_counted(session) ? cgroup_join(session->group, pid, err) : result;
+    return result < 0 ? result : cgroup_open_doors(session->group, doors, err);
 }
 
 void session_unlimit(struct session *session)

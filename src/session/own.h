@@ -51,7 +51,7 @@ struct session {
 /* The limits: before the launch, while it runs, and afterwards. */
 int session_limit(struct session *session, struct bawn_error *err);
 bool session_wants_group(const struct session *session);
-int session_limit_later(void *context, pid_t pid, struct bawn_error *err);
+int session_make_groups(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);
 void session_set_clock(struct session *session);
 /* Says which limit was hit, and with --stats what was used. */
 void session_account(struct session *session);

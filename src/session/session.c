@@ -150,8 +150,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         return result;
     }
     if (request.cgroup_fd < 0 && session_wants_group(session)) {
-        request.meanwhile = session_limit_later;
-        request.meanwhile_context = session;
+        request.make_groups = session_make_groups;
+        request.groups_context = session;
     }
     result = launch_start(&request, &session->launch, err);
     session->request->is_stale = result < 0;

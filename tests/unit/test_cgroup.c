@@ -5,6 +5,7 @@
 #include "kernel/cgroup.h"
 #include "kernel/cgroup_place.h"
 #include "kernel/probe.h"
+#include "lib/doors.h"
 #include "lib/test.h"
 
 #include <check.h>
@@ -72,7 +73,7 @@ static pid_t fork_into(const struct cgroup *group)
     ck_assert_msg(pid >= 0, "fork into the group: %s", strerror(errno));
     if (pid == 0) {
         alarm(CHILD_LIFE_SECONDS);
-        if (cgroup_clone_fd(group) < 0 && cgroup_join(group, 0, NULL) < 0)
+        if (cgroup_clone_fd(group) < 0 && !enter_cgroup(group))
             _exit(99);
     }
     return pid;
@@ -484,10 +485,11 @@ START_TEST(no_group_means_no_descriptor_and_no_measure)
     struct cgroup_limits limits = {.pids = 50};
     struct cgroup_metrics metrics;
     struct cgroup group;
+    int doors[CGROUP_PATHS];
 
     ck_assert_int_eq(cgroup_new(&group, CGROUP_NONE, "x", &limits, NULL), 0);
     ck_assert_int_eq(cgroup_clone_fd(&group), -EBADF);
-    ck_assert_int_eq(cgroup_join(&group, 0, NULL), 0);
+    ck_assert_int_eq(cgroup_open_doors(&group, doors, NULL), 0);
     ck_assert_int_eq(cgroup_measure(&group, &metrics, NULL), -ENOENT);
     ck_assert_int_eq(cgroup_remove(&group, NULL), 0);
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "kernel/cgroup.h"
 #include "kernel/cgroup_place.h"
+#include "lib/doors.h"
 #include "lib/test.h"
 
 #include <check.h>
@@ -329,7 +330,7 @@ static int hog_in(const struct cgroup *group)
     if (pid == 0) {
         char *memory;
 
-        if (cgroup_join(group, 0, NULL) < 0)
+        if (!enter_cgroup(group))
             _exit(97);
         memory = mmap(NULL, 160 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
