@@ -8,6 +8,8 @@
 #include "session/own.h"
 #include "wire/control.h"
 
+#include <sys/stat.h>
+
 enum { CONTROL_CLIENTS_MAX = 20, CONTROL_JOBS_MAX = 64 };
 
 struct control;
@@ -33,6 +35,7 @@ struct control {
     struct registry registry;
     char sid[SID_BYTES]; /* "": not registered */
     int listen_fd;
+    struct stat own_ns; /* the pid namespace, as a file */
     struct loop_source listen_source;
     struct client clients[CONTROL_CLIENTS_MAX];
     struct job jobs[CONTROL_JOBS_MAX];
