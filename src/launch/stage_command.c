@@ -69,10 +69,10 @@ _Noreturn void stage_command(const struct stage_command *command, volatile int *
 {
     int result = take_streams(command);
 
-    /* A session of its own either way: no terminal of the host's can become its. */
+    /* A session of its own, or a group in that of pid 1, which has no terminal. */
     if (result == 0 && command->slave_fd >= 0)
         result = pty_take(command->slave_fd, command->flags & EXEC_TTY);
-    else if (result == 0 && setsid() < 0)
+    else if (result == 0 && setpgid(0, 0) < 0)
         result = -errno;
     if (result == 0 && chdir(command->cwd) < 0)
         result = -errno;

@@ -163,7 +163,10 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
         result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
-    /* While the network is being made. */
+    /* While the network is being made. SECURITY: in a session of our own no terminal of the host's
+     * can become ours, or a command's. */
+    if (result == 0 && setsid() < 0)
+        result = error_errno(err, errno, "start a session");
     if (result == 0)
         result = confine_bounds(image, err);
     if (result == 0 && has_net)
