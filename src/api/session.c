@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "session/registry.h"
 #include "wire/control.h"
+#include "wire/packet.h"
 
 #include <bawn/run.h>
 #include <errno.h>
@@ -103,10 +104,7 @@ static int hear(const struct bawn_session *session, struct ended *ended, uint32_
     int r =
         control_receive(session->sock, &message, &ended->error, sizeof(ended->error), &size, fds);
 
-    for (int i = 0; i < CONTROL_FDS; i++) {
-        if (fds[i] >= 0)
-            (void)close(fds[i]);
-    }
+    packet_drop_fds(fds, CONTROL_FDS);
     if (r == -EPIPE)
         return refuse_gone(err);
     if (r < 0)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "front/own.h"
+#include "wire/packet.h"
 
 #include <errno.h>
 #include <string.h>
@@ -63,12 +64,9 @@ int link_await(const struct link *link, enum control_kind wanted, struct control
         return refuse_gone(link, err);
     if (result < 0)
         return error_errno(err, -result, "hear from session %s", link->sid);
-    for (int i = 0; i < CONTROL_FDS; i++) {
-        if (i == 0 && ret_fd)
-            *ret_fd = fds[0];
-        else if (fds[i] >= 0)
-            (void)close(fds[i]);
-    }
+    if (ret_fd)
+        *ret_fd = take_fd(&fds[0]);
+    packet_drop_fds(fds, CONTROL_FDS);
     if (message->kind == CONTROL_FAILED && length == sizeof(*err) && message->value > 0) {
         memcpy(err, room, sizeof(*err));
         return -message->value;

@@ -7,6 +7,7 @@
 #include "base/mutant.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
+#include "wire/strings.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -57,11 +58,12 @@ static int await_ready(struct launch *launch, struct bawn_error *err)
             *err = inner;
         return -inner.errnum;
     }
-    if (message.point != SYNC_READY || fds[0] < 0)
+    launch->root_fd = take_fd(&fds[0]);
+    launch->notify_fd = take_fd(&fds[1]);
+    packet_drop_fds(fds, SYNC_FDS);
+    if (message.point != SYNC_READY || launch->root_fd < 0)
         return error_set(err, EPROTO, "launch.protocol", "awaited 'ready', got '%s'",
                          sync_word(message.point));
-    launch->root_fd = fds[0];
-    launch->notify_fd = fds[1];
     return 0;
 }
 
@@ -89,22 +91,6 @@ void launch_close(struct launch *launch)
     close_one(&launch->root_fd);
 }
 
-static size_t strings_size(char *const *strings, uint32_t *ret_count)
-{
-    size_t size = 0;
-
-    for (*ret_count = 0; *strings; strings++, ++*ret_count)
-        size += strlen(*strings) + 1;
-    return size;
-}
-
-static char *add_strings(char *at, char *const *strings)
-{
-    for (; *strings; strings++)
-        at = stpcpy(at, *strings) + 1;
-    return at;
-}
-
 int launch_exec(const struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err)
 {
@@ -113,8 +99,8 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
                                    .flags = command->flags,
                                    .state = command->state,
                                    .size = command->size};
-    size_t size = strlen(command->cwd) + 1 + strings_size(command->argv, &message.args) +
-                  strings_size(command->envp, &message.envs);
+    size_t size = strlen(command->cwd) + 1 + strings_measure(command->argv, &message.args) +
+                  strings_measure(command->envp, &message.envs);
     char small[4096];
     autofree char *big = NULL;
     char *bytes = small;
@@ -131,7 +117,7 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
         bytes = big;
     }
     at = stpcpy(bytes, command->cwd) + 1;
-    (void)add_strings(add_strings(at, command->argv), command->envp);
+    (void)strings_add(strings_add(at, command->argv), command->envp);
     return sync_send(launch->sock, &message, bytes, size, command->fds,
                      command->flags & EXEC_OWN ? 0 : 3, err);
 }

@@ -5,6 +5,7 @@
 #include "kernel/sys.h"
 #include "launch/own.h"
 #include "launch/pty.h"
+#include "wire/strings.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +17,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-enum { JOBS_MAX = 256, ARGS_MAX = 16384 };
+enum { JOBS_MAX = 256 };
 
 struct job {
     pid_t pid; /* 0: free */
@@ -30,7 +31,7 @@ struct init {
     const struct image *image;
     struct job jobs[JOBS_MAX];
     char bytes[SYNC_BYTES_MAX];
-    char *strings[ARGS_MAX];
+    char *strings[STRINGS_MAX + 2];
 };
 
 static void say(const struct init *init, enum sync_point point, uint32_t job, int value, int fd)
@@ -46,27 +47,15 @@ static void say(const struct init *init, enum sync_point point, uint32_t job, in
 static bool split_strings(struct init *init, const struct sync_message *message, size_t size,
                           struct stage_command *command)
 {
-    size_t wanted = (size_t)message->args + message->envs + 3;
-    char *at = init->bytes;
-    char *end = init->bytes + size;
-    size_t count = 0;
+    size_t length = strnlen(init->bytes, size) + 1;
 
-    if (message->args == 0 || message->args > ARGS_MAX || message->envs > ARGS_MAX ||
-        wanted > ARGS_MAX || size == 0 || end[-1] != '\0')
+    if (length > size || !strings_are_few(message->args, message->envs))
         return false;
-    command->cwd = at;
-    at += strlen(at) + 1;
+    command->cwd = init->bytes;
     command->argv = init->strings;
     command->envp = init->strings + message->args + 1;
-    for (; at < end && count < message->args; at += strlen(at) + 1)
-        command->argv[count++] = at;
-    if (count != message->args)
-        return false;
-    command->argv[count] = NULL;
-    for (count = 0; at < end && count < message->envs; at += strlen(at) + 1)
-        command->envp[count++] = at;
-    command->envp[count] = NULL;
-    return count == message->envs && at == end;
+    return strings_split(init->bytes + length, size - length, message->args, message->envs,
+                         init->strings);
 }
 
 static const char *find_path(char *const *envp)
@@ -201,10 +190,7 @@ static void handle_message(struct init *init)
     default:
         _exit(1);
     }
-    for (int i = 0; i < SYNC_FDS; i++) {
-        if (fds[i] >= 0)
-            (void)close(fds[i]);
-    }
+    packet_drop_fds(fds, SYNC_FDS);
 }
 
 static void reap(struct init *init)

@@ -9,6 +9,8 @@
 #ifndef LAUNCH_SYNC_H
 #define LAUNCH_SYNC_H
 
+#include "wire/packet.h"
+
 #include <bawn/error.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,7 +33,7 @@ enum sync_point {
 };
 
 enum {
-    SYNC_FDS = 16,               /* beside one message, at most */
+    SYNC_FDS = PACKET_FDS_MAX,   /* beside one message, at most */
     SYNC_BYTES_MAX = 128 * 1024, /* behind one message: arguments and environment of a command */
 };
 
@@ -60,7 +62,7 @@ int sync_send(int sock, const struct sync_message *message, const void *bytes, s
               const int *fds, size_t fd_count, struct bawn_error *err);
 
 /* Receives one message; *size is room in bytes, then what came. Descriptors that came are in fds,
- * -EBADF the rest. -EPIPE: the other side is gone. */
+ * -EBADF the rest; on failure all are closed. -EPIPE: the other side is gone. */
 int sync_receive(int sock, struct sync_message *message, void *bytes, size_t *size,
                  int fds[SYNC_FDS], struct bawn_error *err);
 

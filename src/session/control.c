@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "session/output.h"
+#include "wire/packet.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -181,10 +182,7 @@ static int on_client(void *context, uint32_t events)
     if (result == 0) {
         result =
             handlers[message.kind] ? handlers[message.kind](client, &message, size, fds) : -EPROTO;
-        for (int i = 0; i < CONTROL_FDS; i++) {
-            if (fds[i] >= 0)
-                (void)close(fds[i]);
-        }
+        packet_drop_fds(fds, CONTROL_FDS);
     }
     if (result < 0)
         control_drop(client);

@@ -35,7 +35,6 @@ enum {
     CONTROL_VERSION = 1,
     CONTROL_FDS = 3,                /* beside one message, at most */
     CONTROL_BYTES_MAX = 160 * 1024, /* behind one message */
-    CONTROL_STRINGS_MAX = 16384,
     CONTROL_GRACE_MAX_MS = 600 * 1000,
 };
 

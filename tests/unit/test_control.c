@@ -2,6 +2,7 @@
 /* Messages between a session and its clients: what is broken is refused, and leaks nothing. */
 #include "lib/test.h"
 #include "wire/control.h"
+#include "wire/strings.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -81,15 +82,15 @@ static const struct {
     const char *bytes;
     size_t size;
 } broken[] = {
-    {0, 0, "", 1},                       /* no command */
-    {1, 0, "", 0},                       /* nothing there */
-    {1, 0, "abc", 3},                    /* not ended */
-    {2, 0, "abc", 4},                    /* one is missing */
-    {1, 0, "a\0b", 4},                   /* one too many */
-    {1, 1, "a", 2},                      /* no variable */
-    {UINT32_MAX, 2, "a\0b", 4},          /* more than there can be */
-    {1, UINT32_MAX, "a\0b", 4},          /* the sum wraps */
-    {CONTROL_STRINGS_MAX, 1, "a\0b", 4}, /* one more than allowed */
+    {0, 0, "", 1},               /* no command */
+    {1, 0, "", 0},               /* nothing there */
+    {1, 0, "abc", 3},            /* not ended */
+    {2, 0, "abc", 4},            /* one is missing */
+    {1, 0, "a\0b", 4},           /* one too many */
+    {1, 1, "a", 2},              /* no variable */
+    {UINT32_MAX, 2, "a\0b", 4},  /* more than there can be */
+    {1, UINT32_MAX, "a\0b", 4},  /* the sum wraps */
+    {STRINGS_MAX, 1, "a\0b", 4}, /* one more than allowed */
 };
 
 START_TEST(strings_that_do_not_fit_are_refused)
@@ -149,6 +150,21 @@ START_TEST(the_end_of_the_other_side_is_told)
 }
 END_TEST
 
+START_TEST(the_last_word_is_heard_though_something_was_left_unread)
+{
+    struct control_message message = message_of(CONTROL_EXITED);
+
+    open_pair();
+    ck_assert_int_eq(control_send(pair[0], &message, NULL, 0, NULL, 0), 0);
+    message = message_of(CONTROL_RESIZE);
+    ck_assert_int_eq(control_send(pair[1], &message, NULL, 0, NULL, 0), 0);
+    (void)close(pair[0]);
+    ck_assert_int_eq(receive(&message, NULL, 0, NULL), 0);
+    ck_assert_uint_eq(message.kind, CONTROL_EXITED);
+    ck_assert_int_eq(receive(&message, NULL, 0, NULL), -EPIPE);
+}
+END_TEST
+
 /* Sends count descriptors beside a message, more than control_send would. */
 static void send_many(const struct control_message *message, size_t count)
 {
@@ -185,6 +201,22 @@ START_TEST(more_descriptors_than_wanted_are_refused_and_closed)
     ck_assert_uint_eq(count_fds(), before);
     send_many(&message, CONTROL_FDS);
     ck_assert_int_eq(receive(&message, NULL, 0, NULL), 0);
+}
+END_TEST
+
+START_TEST(a_broken_message_leaves_no_descriptor_behind)
+{
+    struct control_message message = message_of(CONTROL_COUNT);
+    size_t before;
+
+    open_pair();
+    before = count_fds();
+    ck_assert_int_eq(control_send(pair[0], &message, NULL, 0, pair, 2), 0);
+    ck_assert_int_eq(receive(&message, NULL, 0, NULL), -EPROTO);
+    message = message_of(CONTROL_EXEC);
+    ck_assert_int_eq(control_send(pair[0], &message, "12", 2, pair, 2), 0);
+    ck_assert_int_eq(receive(&message, NULL, 0, NULL), -EPROTO);
+    ck_assert_uint_eq(count_fds(), before);
 }
 END_TEST
 
@@ -235,6 +267,8 @@ int main(void)
     tcase_add_test(tcase, a_message_of_another_version_or_kind_is_refused);
     tcase_add_test(tcase, a_message_that_is_cut_or_too_long_is_refused);
     tcase_add_test(tcase, the_end_of_the_other_side_is_told);
+    tcase_add_test(tcase, the_last_word_is_heard_though_something_was_left_unread);
+    tcase_add_test(tcase, a_broken_message_leaves_no_descriptor_behind);
     tcase_add_test(tcase, more_descriptors_than_wanted_are_refused_and_closed);
     tcase_add_test(tcase, descriptors_that_come_do_not_outlive_an_exec);
     tcase_add_test(tcase, a_command_line_that_is_too_long_is_not_sent);
