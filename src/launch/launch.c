@@ -91,6 +91,16 @@ void launch_close(struct launch *launch)
     close_one(&launch->root_fd);
 }
 
+static int refuse_long(size_t size, unsigned count, struct bawn_error *err)
+{
+    (void)error_set(err, E2BIG, "run.too_long",
+                    "the command's arguments and environment: %u with %zu bytes, more than %d "
+                    "with %d",
+                    count, size, STRINGS_MAX, SYNC_BYTES_MAX);
+    error_hint(err, "pass them in a file, or on standard input");
+    return -E2BIG;
+}
+
 int launch_exec(const struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err)
 {
@@ -106,10 +116,8 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
     char *bytes = small;
     char *at;
 
-    if (size > SYNC_BYTES_MAX)
-        return error_set(err, E2BIG, "run.too_long",
-                         "the command's arguments and environment: %zu bytes, more than %d", size,
-                         SYNC_BYTES_MAX);
+    if (size > SYNC_BYTES_MAX || !strings_are_few(message.args, message.envs))
+        return refuse_long(size, message.args + message.envs, err);
     if (size > sizeof(small)) {
         big = malloc(size);
         if (!big)

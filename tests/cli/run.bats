@@ -30,6 +30,20 @@ setup() {
     [ "$status" -eq 126 ]
 }
 
+@test "run: more arguments than can be passed are refused before anything runs" {
+    local args
+
+    mapfile -t args < <(yes | head -n 20000)
+    run -125 --separate-stderr "$BAWN" run -- echo "${args[@]}"
+    has_error_and_hint
+    [ -z "$output" ]
+    mapfile -t args < <(seq 60000)
+    run -125 --separate-stderr "$BAWN" run -- echo "${args[@]}"
+    has_error_and_hint
+    run -0 "$BAWN" run -- echo "${args[@]:0:15000}"
+    [ "$output" = "$(seq -s ' ' 15000)" ]
+}
+
 @test "run: options of the command are the command's, with and without --" {
     run "$BAWN" run echo --json -n
     [ "$output" = "--json -n" ]
