@@ -233,7 +233,7 @@ gone() {
 
 @test "exec: in the same sandbox, with the same boundaries and environment policy" {
     sid=$("$BAWN" run --detach -- sh -c 'echo kept >/tmp/kept; exec sleep 100')
-    run -0 "$BAWN" exec "$sid" -- cat /tmp/kept
+    run -0 "$BAWN" exec "$sid" -- timeout 10 sh -c 'until [ -s /tmp/kept ]; do sleep 0.1; done; cat /tmp/kept'
     [ "$output" = kept ]
     run -0 env SECRET_TOKEN=x LD_PRELOAD= LANG=C "$BAWN" exec "$sid" -- env
     [[ $output != *SECRET_TOKEN* && $output != *LD_PRELOAD* ]]
