@@ -213,37 +213,6 @@ static int add_notes(struct compiler *compiler)
     return -ENOTSUP;
 }
 
-/* What the launcher has no other way for. Where it is missing, so is what the probe needs for more:
- * the first one that is named is the reason. */
-static int refuse_kernel(const struct compiler *compiler)
-{
-    static const struct {
-        enum feature feature;
-        const char *name, *since;
-    } needs[] = {
-        {FEATURE_PIDFD, "clone3", "5.3"},
-        {FEATURE_OPEN_TREE, "open_tree and move_mount", "5.2"},
-        {FEATURE_OPENAT2, "openat2", "5.6"},
-        {FEATURE_CLOSE_RANGE, "close_range", "5.9"},
-    };
-
-    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-        const struct feature_fact *fact = &compiler->input->plan->facts->features[needs[i].feature];
-
-        if (fact->available)
-            continue;
-        (void)error_set(compiler->err, ENOTSUP, "run.no_sandbox",
-                        "no sandbox on this host: needs %s (%s: %s)", needs[i].name,
-                        *fact->step ? fact->step : "not tried", strerror(fact->errnum));
-        error_hint(compiler->err,
-                   "Linux %s has it; in a container, its filter may refuse it: 'bawn doctor' says "
-                   "what to do",
-                   needs[i].since);
-        return -ENOTSUP;
-    }
-    return 0;
-}
-
 /* SECURITY: the procfs around us shows processes outside, and through their root and environ the
  * host itself: without a fresh one there is none. */
 static int refuse_proc(const struct compiler *compiler)
@@ -365,9 +334,7 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     strbuf_add_bytes(&compiler->parts[PART_STRINGS], "", 1);
     set_ids(compiler);
     set_flags(compiler);
-    r = refuse_kernel(compiler);
-    if (r == 0)
-        r = refuse_proc(compiler);
+    r = refuse_proc(compiler);
     if (r == 0)
         r = refuse_without_landlock(compiler);
     if (r == 0)
