@@ -189,7 +189,7 @@ static int add_filter(struct compiler *compiler)
 static int add_notes(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
-    const char *first = NULL;
+    const struct enforcement *first = NULL;
 
     vec_each (&plan->rules, line) {
         uint32_t note;
@@ -197,7 +197,7 @@ static int add_notes(struct compiler *compiler)
         if (line->by)
             continue;
         if (!line->is_accepted && !first)
-            first = line->what;
+            first = line;
         note = compiler_string(compiler, line->what);
         compiler_add(compiler, PART_NOTES, &note, sizeof(note));
     }
@@ -206,10 +206,11 @@ static int add_notes(struct compiler *compiler)
     if (!first || compiler->input->best_effort)
         return 0;
     (void)error_set(compiler->err, ENOTSUP, "run.unenforced",
-                    "%s: cannot be enforced on this host%s", first,
-                    plan->unenforced > 1 ? ", and more" : "");
-    error_hint(compiler->err,
-               "'bawn plan' shows who holds each rule; --best-effort goes on without");
+                    "%s: cannot be enforced on this host%s%s%s", first->what,
+                    first->note ? ": " : "", first->note ? first->note : "",
+                    plan->unenforced > 1 ? "; and more" : "");
+    error_hint(compiler->err, "'bawn plan' shows who holds each rule, 'bawn doctor' what the host "
+                              "lacks; --best-effort goes on without");
     return -ENOTSUP;
 }
 
@@ -227,28 +228,6 @@ static int refuse_proc(const struct compiler *compiler)
     error_hint(compiler->err,
                "so it is in containers that cover parts of /proc: 'bawn doctor' shows how to start "
                "them; --best-effort goes on without any /proc");
-    return -ENOTSUP;
-}
-
-/* The second wall behind the mounts: doing without it is a decision, not a default. */
-static int refuse_without_landlock(struct compiler *compiler)
-{
-    const struct feature_fact *fact = &compiler->input->plan->facts->features[FEATURE_LANDLOCK];
-    uint32_t note;
-
-    if (fact->available)
-        return 0;
-    if (compiler->input->best_effort) {
-        note = compiler_string(compiler, "Landlock: a second wall behind the mounts");
-        compiler_add(compiler, PART_NOTES, &note, sizeof(note));
-        compiler->head.flags |= IMAGE_PARTIAL;
-        return 0;
-    }
-    (void)error_set(compiler->err, ENOTSUP, "run.no_landlock",
-                    "Landlock cannot be had on this host (%s: %s)", fact->step,
-                    strerror(fact->errnum));
-    error_hint(compiler->err, "'bawn doctor' says how to get it; --best-effort goes on with the "
-                              "other walls alone");
     return -ENOTSUP;
 }
 
@@ -335,8 +314,6 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     set_ids(compiler);
     set_flags(compiler);
     r = refuse_proc(compiler);
-    if (r == 0)
-        r = refuse_without_landlock(compiler);
     if (r == 0)
         r = refuse_nesting_as_root(compiler);
     if (r == 0)

@@ -97,6 +97,16 @@ static uint64_t landlock_rights(int abi, bool full)
     return rights;
 }
 
+/* The second wall behind the mounts: doing without it is a decision, not a default. */
+static int enforce_without_landlock(struct plan *plan)
+{
+    const struct feature_fact *fact = &plan->facts->features[FEATURE_LANDLOCK];
+
+    return plan_enforce(plan, "a second layer below the mounts", (struct origin){0}, 0,
+                        arena_printf(&plan->arena, "no Landlock here (%s: %s)", fact->step,
+                                     strerror(fact->errnum)));
+}
+
 int plan_landlock(struct plan *plan)
 {
     const uint64_t reading = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
@@ -107,10 +117,7 @@ int plan_landlock(struct plan *plan)
 
     landlock->abi = plan_has(plan, FEATURE_LANDLOCK) ? plan->facts->landlock_abi : 0;
     if (landlock->abi == 0)
-        return plan->backend == BACKEND_NATIVE
-                   ? plan_enforce(plan, "a second layer below the mounts", (struct origin){0}, 0,
-                                  "this kernel has no Landlock")
-                   : 0;
+        return plan->backend == BACKEND_NATIVE ? enforce_without_landlock(plan) : 0;
     /* Landlock forbids every mount once it handles files: nested containers need those. And where
      * the supervisor makes all calls that write, it would have nothing to say about them. */
     if (policy_number(plan->policy, SETTING_PROCESS_CONTAINERS) ||
