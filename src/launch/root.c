@@ -36,9 +36,10 @@ struct root {
     int remount_proc; /* where there is no mount_setattr: the procfs around us; else -EBADF */
 };
 
-static int fail(struct bawn_error *err, const char *call, const char *what, const char *path)
+/* path is a target: relative to the new root. */
+static int fail(struct bawn_error *err, const char *call, const char *path)
 {
-    return error_errno(err, errno, "%s %s/%s", call, what, path);
+    return error_errno(err, errno, "%s /%s", call, path);
 }
 
 static uint64_t attributes(const struct image_mount *step)
@@ -151,14 +152,14 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
 
     if (!(step->flags & STEP_IN_TREE)) {
         if (sys_move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-            return fail(err, "move_mount to", "", target);
+            return fail(err, "move_mount to", target);
         return 0;
     }
     to = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
     if (to < 0)
-        return fail(err, "open", "", target);
+        return fail(err, "open", target);
     if (sys_move_mount(tree, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-        return fail(err, "move_mount to", "", target);
+        return fail(err, "move_mount to", target);
     return 0;
 }
 
@@ -170,7 +171,7 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
     if (step->flags & STEP_STEADY) {
         if (mount(image_string(root->image, step->source), image_string(root->image, step->target),
                   NULL, MS_BIND | MS_REC, NULL) < 0)
-            return fail(err, "mount on", "", image_string(root->image, step->target));
+            return fail(err, "mount on", image_string(root->image, step->target));
         return 0;
     }
     if (step->flags & STEP_IDMAP)
@@ -192,7 +193,7 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
 
     at = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
     if (at < 0)
-        return fail(err, "open", "", target);
+        return fail(err, "open", target);
     tree = clone_at(at, err);
     if (tree < 0)
         return tree;
@@ -201,7 +202,7 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
     if (result < 0)
         return result;
     if (sys_move_mount(tree, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-        return fail(err, "move_mount to", "", target);
+        return fail(err, "move_mount to", target);
     return seal_mounted(root, step, tree, err);
 }
 
@@ -221,7 +222,7 @@ static int place_shelf(struct root *root, const struct image_mount *step, struct
         result = tree < 0 ? error_errno(err, errno, "open_tree %s", source)
                           : attach(root, step, tree, err);
     } else if (mount(source, target, NULL, MS_BIND, NULL) < 0) {
-        result = fail(err, "mount on", "", target);
+        result = fail(err, "mount on", target);
     }
     return result == -ENOENT && (step->flags & STEP_OPTIONAL) ? 0 : result;
 }
@@ -258,7 +259,7 @@ static int make_at(const struct image *image, int dir_fd, const struct image_mou
     default:
         result = symlinkat(source, dir_fd, target);
     }
-    return result < 0 ? fail(err, "make", "", target) : 0;
+    return result < 0 ? fail(err, "make", target) : 0;
 }
 
 static int place_entry(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -309,7 +310,7 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
     /* Where root's directories are closed to us they are to the command, too. */
     return result == 0 || errno == EACCES
                ? 0
-               : fail(err, "mount tmpfs on", "", image_string(root->image, step->target));
+               : fail(err, "mount tmpfs on", image_string(root->image, step->target));
 }
 
 static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -340,7 +341,7 @@ static int place_kernel(struct root *root, const struct image_mount *step, struc
     }
     if (result < 0 && (step->flags & STEP_OPTIONAL))
         return 0;
-    return result < 0 ? fail(err, "mount on", "", target) : 0;
+    return result < 0 ? fail(err, "mount on", target) : 0;
 }
 
 static int place_node(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -351,8 +352,7 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
     if (step->flags & STEP_IDMAP)
         return attach(root, step, *root->trees++, err);
     if (mount(source, target, NULL, MS_BIND, NULL) < 0)
-        return step->flags & STEP_OPTIONAL && errno == ENOENT ? 0
-                                                              : fail(err, "mount on", "", target);
+        return step->flags & STEP_OPTIONAL && errno == ENOENT ? 0 : fail(err, "mount on", target);
     return 0;
 }
 
@@ -362,7 +362,7 @@ static int close_tmpfs(struct root *root, const struct image_mount *step, struct
 
     if (mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL) <
         0)
-        return fail(err, "seal", "", target);
+        return fail(err, "seal", target);
     return 0;
 }
 
