@@ -177,8 +177,6 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
     if (step->flags & STEP_IDMAP)
         return attach(root, step, *root->trees++, err);
     tree = clone_source(root, step, err);
-    if (tree == -ENOENT && (step->flags & STEP_OPTIONAL))
-        return 0;
     result = tree < 0 ? tree : attach(root, step, tree, err);
     return result < 0 ? result : seal_mounted(root, step, tree, err);
 }
@@ -307,10 +305,9 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
     }
     if (result == 0)
         result = mount("tmpfs", target, "tmpfs", flags, options);
-    /* Where root's directories are closed to us they are to the command, too. */
-    return result == 0 || errno == EACCES
-               ? 0
-               : fail(err, "mount tmpfs on", image_string(root->image, step->target));
+    if (result == 0 || (errno == EACCES && (step->flags & STEP_OPTIONAL)))
+        return 0;
+    return fail(err, "mount tmpfs on", image_string(root->image, step->target));
 }
 
 static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -351,9 +348,7 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
 
     if (step->flags & STEP_IDMAP)
         return attach(root, step, *root->trees++, err);
-    if (mount(source, target, NULL, MS_BIND, NULL) < 0)
-        return step->flags & STEP_OPTIONAL && errno == ENOENT ? 0 : fail(err, "mount on", target);
-    return 0;
+    return mount(source, target, NULL, MS_BIND, NULL) < 0 ? fail(err, "mount on", target) : 0;
 }
 
 static int close_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)

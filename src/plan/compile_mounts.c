@@ -212,25 +212,30 @@ static uint64_t tmpfs_size(const struct compiler *compiler, uint64_t wanted)
 static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
 {
     struct image_mount mount = {.step = STEP_TMPFS, .mode = (uint16_t)mode};
+    const struct cover *cover = cover_of(compiler, step->target);
 
     mount.size_bytes = step->size_bytes ? tmpfs_size(compiler, step->size_bytes) : 4096;
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
+    /* A directory of the host that is closed to the launcher is closed to the command too, which
+     * has the same id there and fewer rights: there is nothing to cover. */
+    if (cover && cover->kind == COVER_TREE)
+        mount.flags |= STEP_OPTIONAL;
     make_point(compiler, step->target, false);
     add_step(compiler, LATE, mount, NULL, step->target);
     return add_cover(compiler, step->target, COVER_OWN, true, false);
 }
 
-static void node_step(struct compiler *compiler, const char *source, const char *target,
-                      unsigned flags)
+static void node_step(struct compiler *compiler, const char *source, const char *target)
 {
+    struct image_mount mount = {.step = STEP_NODE};
+
     /* A device that only its owner may use: its twin belongs to the command. */
     if (compiler->head.host_uid != compiler->head.caller_uid && compiler->input->is_private &&
         compiler->input->is_private(compiler->input->context, source))
-        flags |= STEP_IDMAP;
+        mount.flags |= STEP_IDMAP;
     make_point(compiler, target, true);
-    add_step(compiler, LATE, (struct image_mount){.step = STEP_NODE, .flags = (uint8_t)flags},
-             source, target);
+    add_step(compiler, LATE, mount, source, target);
 }
 
 /* A minimal /dev: what programs cannot do without. */
@@ -256,7 +261,7 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
         make_point(compiler, step->target, false);
     }
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        node_step(compiler, nodes[i], nodes[i], 0);
+        node_step(compiler, nodes[i], nodes[i]);
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         add_step(compiler, when_made(compiler, links[i][1]),
                  (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
@@ -424,7 +429,7 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     case MOUNT_DEV:
         return dev_step(compiler, step);
     case MOUNT_NODE:
-        node_step(compiler, step->source, step->target, 0);
+        node_step(compiler, step->source, step->target);
         return 0;
     case MOUNT_SYMLINK:
         make_parents(compiler, step->target);
