@@ -50,7 +50,8 @@ bool session_wants_group(const struct session *session)
     const struct image_limits *limits = &session->request->image->limits;
 
     return limits->cgroup != CGROUP_NONE && LAYER("cgroup") &&
-           (limits->pids | limits->memory | limits->cpu_percent);
+           (limits->pids | limits->memory_high | limits->memory | limits->cpu_percent |
+            limits->io_weight);
 }
 
 int session_limit(struct session *session, struct bawn_error *err)

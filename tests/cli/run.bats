@@ -44,6 +44,17 @@ setup() {
     [ "$output" = "$(seq -s ' ' 15000)" ]
 }
 
+@test "run: one limit alone is held as well, or refused" {
+    for limit in pids=50 memory_high=64MiB memory=64MiB cpu=50 io_weight=50; do
+        run "$BAWN" run --set sandbox.limits.preset=none --set "sandbox.limits.$limit" --stats -- true
+        if "$BAWN" run --stats -- true 2>&1 | grep -q sampled; then
+            [[ $status -eq 0 && $limit =~ ^(pids|memory)= ]] || [ "$status" -eq 125 ]
+        else
+            [[ $status -eq 0 && $output != *sampled* ]] || [ "$status" -eq 125 ]
+        fi
+    done
+}
+
 @test "run: options of the command are the command's, with and without --" {
     run "$BAWN" run echo --json -n
     [ "$output" = "--json -n" ]
