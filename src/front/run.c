@@ -93,8 +93,6 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .argv = argv,
         .wants_stats = options_has(&front->options, OPTION_STATS),
         .is_detached = options_has(&front->options, OPTION_DETACH),
-        .is_quiet = front->quiet,
-        .is_json = front->json,
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,
     };

@@ -60,9 +60,7 @@ static void set_flags(struct compiler *compiler)
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
                   (compiler->input->is_once ? IMAGE_ONCE : 0U) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
-                  (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
-                  (plan->process.shows_root ? IMAGE_SHOWS_ROOT : 0U) |
-                  (plan->process.keeps_host_root ? IMAGE_KEEPS_ROOT : 0U);
+                  (plan->process.may_nest ? IMAGE_MAY_NEST : 0U);
     vec_each (&plan->syscalls, rule) {
         if ((*rule)->action == SYSCALL_NOTIFY)
             head->flags |= IMAGE_NOTIFIES;
@@ -143,20 +141,18 @@ static void add_environment(struct compiler *compiler)
 static void add_limits(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
-    struct image_limits *limits = &compiler->head.limits;
-    uint64_t *const values[] = {&limits->pids,        &limits->memory_high, &limits->memory,
-                                &limits->cpu_percent, &limits->io_weight,   &limits->open_files,
-                                &limits->file_size,   &limits->tmp_size,    &limits->time_ms};
 
-    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
-        unsigned number = id - SETTING_LIMITS_PIDS;
-
-        *values[number] = plan_limit(plan, id);
-        if (plan->policy->settings[id].is_set)
-            limits->is_explicit |= 1U << number;
-    }
-    limits->time_ms *= 1000;
-    limits->cgroup = (uint8_t)plan->facts->cgroup;
+    compiler->head.limits = (struct image_limits){
+        .pids = plan_limit(plan, SETTING_LIMITS_PIDS),
+        .memory_high = plan_limit(plan, SETTING_LIMITS_MEMORY_HIGH),
+        .memory = plan_limit(plan, SETTING_LIMITS_MEMORY),
+        .cpu_percent = plan_limit(plan, SETTING_LIMITS_CPU),
+        .io_weight = plan_limit(plan, SETTING_LIMITS_IO_WEIGHT),
+        .open_files = plan_limit(plan, SETTING_LIMITS_OPEN_FILES),
+        .file_size = plan_limit(plan, SETTING_LIMITS_FILE_SIZE),
+        .time_ms = plan_limit(plan, SETTING_LIMITS_TIME) * 1000,
+        .cgroup = (uint8_t)plan->facts->cgroup,
+    };
 }
 
 static void add_deps(struct compiler *compiler)

@@ -40,9 +40,8 @@ struct session {
     struct loop_timer register_timer;
     struct timespec started;
     uint64_t memory_peak; /* where it is measured, not counted */
-    bool has_started, has_ended;
+    bool has_ended;
     bool is_timed_out, is_over_memory;
-    unsigned signals_sent; /* of those that end it: the second one is meant */
     int wait_status;
     struct bawn_error failure; /* of the last steps of the set-up */
     int exec_errno;            /* why the command could not be started */
@@ -79,8 +78,5 @@ int session_take_terminal(struct session *session, int master_fd, struct bawn_er
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);
-
-/* The status to exit with, from how the command ended. */
-int session_status(const struct session *session);
 
 #endif

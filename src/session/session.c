@@ -39,7 +39,6 @@ static int take_terminal(struct session *session, int master_fd)
 {
     int result;
 
-    session->has_started = true;
     if (!session->request->is_detached)
         return session_take_terminal(session, master_fd, NULL);
     session->master_fd = master_fd;
@@ -212,7 +211,8 @@ static int refuse_exec(const struct session *session, struct bawn_error *err)
     return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 
-int session_status(const struct session *session)
+/* The status to exit with, from how the command ended. */
+static int exit_status(const struct session *session)
 {
     if (session->is_timed_out)
         return STATUS_TIME;
@@ -269,5 +269,5 @@ int session_run(struct session_request *request, struct bawn_error *err)
     end(&session);
     if (result < 0)
         return result;
-    return session.exec_errno ? refuse_exec(&session, err) : session_status(&session);
+    return session.exec_errno ? refuse_exec(&session, err) : exit_status(&session);
 }

@@ -13,8 +13,6 @@ struct session_request {
     char *const *environ; /* the caller's */
     bool wants_stats;
     bool is_detached;
-    bool is_quiet;
-    bool is_json;
     int owner_fd;  /* a control connection whose end ends the session, or -EBADF */
     int report_fd; /* of a detached session: session_run_detached sets it */
     bool is_stale; /* set when the set-up failed: the host may not be what the image was made for */

@@ -152,7 +152,6 @@ static void read_user(struct terminal *terminal)
 
         if (key) {
             terminal->to_master_count += (size_t)(key - at);
-            terminal->is_left = true;
             loop_end(terminal->loop);
             return;
         }

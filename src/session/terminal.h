@@ -60,7 +60,6 @@ struct terminal {
     bool is_master_ended; /* nobody inside has the terminal open; not an error */
     bool is_line_started; /* the last key sent did not end a line */
     char leave_key;       /* ends the loop and is not passed on; 0: none. Set it after the start */
-    bool is_left;         /* it was typed */
     struct loop *loop;    /* NULL: not started, or stopped */
     struct loop_source input, turn, output, master;
     char to_master[4096];

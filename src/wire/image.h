@@ -102,13 +102,12 @@ struct image_env {
 };
 enum image_env_kind { ENV_PASS, ENV_DENY, ENV_SET };
 
-/* As SETTING_LIMITS_*; 0: no limit. */
+/* As SETTING_LIMITS_*, but what the mounts hold; 0: no limit. */
 struct image_limits {
     uint64_t pids, memory_high, memory, cpu_percent, io_weight;
-    uint64_t open_files, file_size, tmp_size, time_ms;
-    uint32_t is_explicit; /* bit n: limit n, in the order above, was asked for by name */
-    uint8_t cgroup;       /* enum cgroup_kind that is to hold them */
-    uint8_t reserved[3];
+    uint64_t open_files, file_size, time_ms;
+    uint8_t cgroup; /* enum cgroup_kind that is to hold them */
+    uint8_t reserved[7];
 };
 
 struct image_span {
@@ -116,16 +115,14 @@ struct image_span {
 };
 
 enum image_flag {
-    IMAGE_OWN_NET = 1,        /* a network namespace of its own */
-    IMAGE_MAY_TRACE = 2,      /* --debug */
-    IMAGE_MAY_NEST = 4,       /* --allow-containers */
-    IMAGE_SHOWS_ROOT = 8,     /* uid 0 inside */
-    IMAGE_KEEPS_ROOT = 16,    /* host uid 0 inside */
-    IMAGE_NOTIFIES = 32,      /* the filter sends calls to the supervisor */
-    IMAGE_PARTIAL = 64,       /* --best-effort: something is not enforced */
-    IMAGE_PROVEN = 128,       /* a probe inside found it contained, on this kernel */
-    IMAGE_BIND_REMOUNT = 256, /* no mount_setattr: bind and remount */
-    IMAGE_ONCE = 512,         /* made from a look at many files: good for one start only */
+    IMAGE_OWN_NET = 1,       /* a network namespace of its own */
+    IMAGE_MAY_TRACE = 2,     /* --debug */
+    IMAGE_MAY_NEST = 4,      /* --allow-containers */
+    IMAGE_NOTIFIES = 8,      /* the filter sends calls to the supervisor */
+    IMAGE_PARTIAL = 16,      /* --best-effort: something is not enforced */
+    IMAGE_PROVEN = 32,       /* a probe inside found it contained, on this kernel */
+    IMAGE_BIND_REMOUNT = 64, /* no mount_setattr: bind and remount */
+    IMAGE_ONCE = 128,        /* made from a look at many files: good for one start only */
 };
 
 /* The order is the order of the sizes in image.c. */
@@ -146,7 +143,7 @@ enum image_part {
 struct image {
     char magic[8];
     char version[16]; /* of the bawn that made it */
-    char release[72]; /* uname -r, and a digest of uname -v: another kernel, another image */
+    char release[72]; /* uname -r: another kernel, another image */
     uint64_t size;    /* of the whole image in bytes */
     uint64_t nonce;   /* another one for every image */
     uint32_t flags;   /* enum image_flag */
