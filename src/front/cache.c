@@ -313,12 +313,17 @@ static bool make_skeleton(const struct image *image, const char *path)
 {
     char unfinished[LIMIT_PATH_BYTES + 8];
     autoclose int fd = -EBADF;
+    /* The modes are those of the sandbox's root, whatever the caller's mask is. */
+    mode_t mask = umask(0);
+    bool is_made = false;
 
     (void)snprintf(unfinished, sizeof(unfinished), "%s.new", path);
-    if (mkdir(unfinished, 0755) < 0)
-        return false;
-    fd = openat(AT_FDCWD, unfinished, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    return fd >= 0 && root_skeleton(image, fd, NULL) == 0 && rename(unfinished, path) == 0;
+    if (mkdir(unfinished, 0755) == 0) {
+        fd = openat(AT_FDCWD, unfinished, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        is_made = fd >= 0 && root_skeleton(image, fd, NULL) == 0;
+    }
+    (void)umask(mask);
+    return is_made && rename(unfinished, path) == 0;
 }
 
 void cache_store(const struct front *front, const struct image *image)

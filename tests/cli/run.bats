@@ -55,6 +55,16 @@ setup() {
     done
 }
 
+@test "run: the root is the same at every start, whatever the mask" {
+    umask 077
+    for start in first second; do
+        run -0 "$BAWN" run -- sh -c 'stat -c %a / /tmp /dev; umask'
+        [ "$output" = $'755\n1777\n755\n0077' ]
+        run find "$HOME/.cache/bawn/plans" -mindepth 2 -maxdepth 2 -name root -perm 755
+        [ -n "$output" ]
+    done
+}
+
 @test "run: options of the command are the command's, with and without --" {
     run "$BAWN" run echo --json -n
     [ "$output" = "--json -n" ]
