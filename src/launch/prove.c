@@ -119,11 +119,11 @@ static bool sees_outside(pid_t launcher)
     return launcher > 16 && (kill(launcher, 0) == 0 || access(path, F_OK) == 0);
 }
 
-static bool holds_rights(void)
+static bool holds_rights(const struct image *image)
 {
     if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
         return true;
-    for (unsigned long cap = 0; cap < 41; cap++) {
+    for (unsigned long cap = 0; cap <= image->last_capability; cap++) {
         if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
             return true;
     }
@@ -151,7 +151,7 @@ const char *prove_contained(const struct image *image, uint16_t port, pid_t laun
         return "mount";
     if (!nests && unshare(CLONE_NEWUSER) == 0)
         return "make a user namespace";
-    if (!nests && holds_rights())
+    if (!nests && holds_rights(image))
         return "keep rights that were to be given up";
     if (!(image->flags & IMAGE_MAY_TRACE) && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
         return "trace processes";
