@@ -139,13 +139,17 @@ static int clone_node(const struct image *image, const struct image_mount *step,
                       struct bawn_error *err)
 {
     const char *source = image_string(image, step->source);
-    autoclose int fs = (int)syscall(SYS_fsopen, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
+    autoclose int fd = openat(AT_FDCWD, source, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    autoclose int fs = -EBADF;
     autoclose int mount = -EBADF;
     struct stat status;
     int tree;
 
-    if (lstat(source, &status) < 0)
+    if (fd < 0 || fstat(fd, &status) < 0)
         return error_errno(err, errno, "look at %s", source);
+    if (!S_ISCHR(status.st_mode) && !S_ISBLK(status.st_mode))
+        return error_errno(err, ENODEV, "make a device like %s", source);
+    fs = (int)syscall(SYS_fsopen, "tmpfs", 1 /* FSOPEN_CLOEXEC */);
     if (fs >= 0 && syscall(SYS_fsconfig, fs, 6 /* FSCONFIG_CMD_CREATE */, NULL, NULL, 0) == 0)
         mount = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, SYS_MOUNT_NOSUID);
     if (mount < 0 || mknodat(mount, "node", status.st_mode, status.st_rdev) < 0 ||
