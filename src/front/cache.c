@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "front/own.h"
 #include "kernel/sys.h"
-#include "launch/launch.h"
+#include "launch/root.h"
 
 #include <dirent.h>
 #include <errno.h>

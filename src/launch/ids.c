@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
+#include "launch/root.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-bool image_maps_from_outside(const struct image *image)
+bool ids_are_from_outside(const struct image *image)
 {
     return image->host_uid != image->caller_uid || (image->flags & IMAGE_MAY_NEST);
 }

@@ -170,7 +170,7 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     }
     result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
     (void)close(pair[1]);
-    if (result == 0 && image_maps_from_outside(request->image))
+    if (result == 0 && ids_are_from_outside(request->image))
         result = ids_map(request, &launch, err);
     if (result == 0 && request->make_groups)
         result = make_groups(request, &launch, err);

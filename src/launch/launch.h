@@ -24,7 +24,7 @@ struct launch_command {
 
 struct launch_request {
     const struct image *image;
-    const char *skeleton; /* a directory that root_skeleton filled for this image, or NULL */
+    const char *skeleton; /* see root_skeleton; or NULL */
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
     int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
@@ -45,8 +45,6 @@ struct launch {
 
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err);
-/* Makes what is the same at every start of an image, in an empty directory. */
-int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err);
 
 /* Ends everything inside and waits for pid 1. */
 void launch_end(struct launch *launch);

@@ -47,21 +47,8 @@ struct stage_command {
 };
 _Noreturn void stage_command(const struct stage_command *command, volatile int *failure);
 
-/* The root from the image's steps: afterwards "/" is the new root and nothing else is mounted.
- * trees are those that the launcher opened: the skeleton, if there is one, then the id-mapped
- * ones in the order of the steps; NULL when it opened none. */
-int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err);
-
-/* Opens a tree of the host as a mount of its own, whose files get the ids of a user namespace;
- * tells apart by name, not by what a link says. */
-int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
-                      struct bawn_error *err);
-
-/* A clone of the skeleton that is mounted nowhere yet. */
-int root_clone_skeleton(const char *path, struct bawn_error *err);
-
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
-bool image_maps_from_outside(const struct image *image);
+bool ids_are_from_outside(const struct image *image);
 /* Writes them, opens the trees that get other owners, and sends SYNC_MAPPED. */
 int ids_map(const struct launch_request *request, const struct launch *launch,
             struct bawn_error *err);

@@ -10,11 +10,12 @@
  * once; then comes the rest. Trees that the caller could change meanwhile are
  * cloned by descriptor, sealed while nobody can reach them, and moved into place.
  */
+#include "launch/root.h"
+
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/sys.h"
-#include "launch/own.h"
 #include "launch/remount.h"
 
 #include <errno.h>
@@ -96,14 +97,12 @@ static int open_source(const struct image *image, const struct image_mount *step
 int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
                       struct bawn_error *err)
 {
-    int fd = open_source(image, step, err);
-    int tree = fd < 0 ? fd : clone_at(fd, err);
+    autoclose int fd = open_source(image, step, err);
+    autoclose int tree = fd < 0 ? fd : clone_at(fd, err);
     int result = tree < 0 ? tree : set_attributes(tree, step, userns_fd, err);
 
-    if (fd >= 0)
-        (void)close(fd);
     if (result == 0)
-        return tree;
+        return take_fd(&tree);
     if (fd >= 0 && err) {
         struct bawn_error why = *err;
 
@@ -267,8 +266,8 @@ static int place_entry(struct root *root, const struct image_mount *step, struct
 
 int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
 {
-    int root_fd = -EBADF;
-    int shelf_fd = -EBADF;
+    autoclose int root_fd = -EBADF;
+    autoclose int shelf_fd = -EBADF;
     int result = 0;
 
     if (mkdirat(dir_fd, "root", 0755) < 0 || mkdirat(dir_fd, "shelf", 0755) < 0)

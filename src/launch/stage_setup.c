@@ -7,6 +7,7 @@
 #include "kernel/sys.h"
 #include "launch/net.h"
 #include "launch/own.h"
+#include "launch/root.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -102,7 +103,7 @@ static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
 {
     int result;
 
-    if (!image_maps_from_outside(image))
+    if (!ids_are_from_outside(image))
         return map_own_ids(image, err);
     result = await(sock, SYNC_MAPPED, trees, err);
     return result < 0 ? result : become(image, err);
@@ -162,7 +163,7 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
-        result = root_make(request, image_maps_from_outside(image) ? trees : NULL, err);
+        result = root_make(request, ids_are_from_outside(image) ? trees : NULL, err);
     /* While the network is being made. SECURITY: in a session of our own no terminal of the host's
      * can become ours, or a command's. */
     if (result == 0 && setsid() < 0)
