@@ -3,6 +3,7 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "base/environ.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "kernel/facts.h"
@@ -66,11 +67,6 @@ void link_notes_init(struct link_notes *notes);
 void link_notes_done(struct link_notes *notes);
 /* The next link; start with NULL. NULL behind the last. */
 const char *link_notes_next(const struct link_notes *notes, const char *link);
-
-/* A variable of an environment, or NULL. */
-const char *environ_get(char *const *variables, const char *name);
-char **environ_copy(const char *const *variables);
-void environ_free(char **variables);
 
 /* What the caller's environment says of home and the user's configuration directory; both are
  * absolute and resolved. */

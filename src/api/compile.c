@@ -41,11 +41,6 @@ static void add_dep(struct deps *deps, struct image_dep dep, const char *path, c
         deps->failed = true;
 }
 
-static int64_t nanoseconds(struct timespec time)
-{
-    return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
 /* How a path is now: absent, or the same file, directory or kind of file. */
 static void add_path(struct deps *deps, enum image_dep_kind kind, const char *path)
 {
@@ -58,8 +53,8 @@ static void add_path(struct deps *deps, enum image_dep_kind kind, const char *pa
         dep.dev = status.st_dev;
         dep.ino = status.st_ino;
         dep.mode = status.st_mode;
-        dep.mtime_ns = nanoseconds(status.st_mtim);
-        dep.ctime_ns = nanoseconds(status.st_ctim);
+        dep.mtime_ns = image_time_ns(status.st_mtim);
+        dep.ctime_ns = image_time_ns(status.st_ctim);
     }
     add_dep(deps, dep, path, NULL);
 }

@@ -59,41 +59,6 @@ const char *link_notes_next(const struct link_notes *notes, const char *link)
     return link && link < notes->links.text + notes->links.length ? link : NULL;
 }
 
-const char *environ_get(char *const *variables, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (; variables && *variables; variables++)
-        if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
-            return *variables + length + 1;
-    return NULL;
-}
-
-void environ_free(char **variables)
-{
-    for (char **variable = variables; variable && *variable; variable++)
-        free(*variable);
-    free(variables);
-}
-
-char **environ_copy(const char *const *variables)
-{
-    size_t count = 0;
-    char **copy;
-
-    while (variables && variables[count])
-        count++;
-    copy = calloc(count + 1, sizeof(*copy));
-    for (size_t i = 0; copy && i < count; i++) {
-        copy[i] = strdup(variables[i]);
-        if (!copy[i]) {
-            environ_free(copy);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
 static int host_new(bool programs, struct bawn_host **ret_host, struct bawn_error *err)
 {
     struct bawn_host *host = calloc(1, sizeof(*host));

@@ -9,6 +9,7 @@
  * policy seals it.
  */
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/strbuf.h"
@@ -35,15 +36,6 @@ enum {
     CACHE_ENTRIES = 400, /* then those that are older than this are removed */
     CACHE_KEEP_SECONDS = 3600,
 };
-
-static const char *variable(const struct front *front, const char *name, size_t length)
-{
-    for (char **at = front->environ; *at; at++) {
-        if (strncmp(*at, name, length) == 0 && (*at)[length] == '=')
-            return *at + length + 1;
-    }
-    return NULL;
-}
 
 /* BAWN_* variables are part of a policy; so are files that --claude reads. Then none is kept. */
 static bool is_cachable(const struct front *front)
@@ -96,8 +88,8 @@ static uint64_t hash(const char *bytes, size_t length, uint64_t seed)
 
 static bool make_dir(const struct front *front, char dir[LIMIT_PATH_BYTES])
 {
-    const char *cache = variable(front, "XDG_CACHE_HOME", 14);
-    const char *home = variable(front, "HOME", 4);
+    const char *cache = environ_get(front->environ, "XDG_CACHE_HOME");
+    const char *home = environ_get(front->environ, "HOME");
     int length;
 
     if (cache && *cache == '/')
@@ -130,11 +122,6 @@ static bool same_kind(const struct stat *status, const struct image_dep *dep)
     return status->st_dev == dep->dev && status->st_ino == dep->ino && status->st_mode == dep->mode;
 }
 
-static int64_t nanoseconds(struct timespec time)
-{
-    return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
 static bool dep_holds(const struct front *front, const struct image *image,
                       const struct image_dep *dep)
 {
@@ -143,7 +130,7 @@ static bool dep_holds(const struct front *front, const struct image *image,
     struct stat status;
 
     if (dep->kind == DEP_ENV || dep->kind == DEP_NO_ENV) {
-        value = variable(front, path, strlen(path));
+        value = environ_get(front->environ, path);
         return dep->kind == DEP_NO_ENV
                    ? !value
                    : value && strcmp(value, image_string(image, dep->text)) == 0;
@@ -155,10 +142,10 @@ static bool dep_holds(const struct front *front, const struct image *image,
         return same_kind(&status, dep);
     case DEP_GATE:
     case DEP_DIR:
-        return same_kind(&status, dep) && nanoseconds(status.st_mtim) == dep->mtime_ns;
+        return same_kind(&status, dep) && image_time_ns(status.st_mtim) == dep->mtime_ns;
     case DEP_FILE:
-        return same_kind(&status, dep) && nanoseconds(status.st_mtim) == dep->mtime_ns &&
-               nanoseconds(status.st_ctim) == dep->ctime_ns;
+        return same_kind(&status, dep) && image_time_ns(status.st_mtim) == dep->mtime_ns &&
+               image_time_ns(status.st_ctim) == dep->ctime_ns;
     default:
         return false;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bawn run and shell, with a compiled plan at hand or not. */
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -36,15 +37,11 @@ int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
     return result;
 }
 
-static char *user_shell(char *const *variables)
+static const char *user_shell(char *const *variables)
 {
-    static char fallback[] = "/bin/sh";
+    const char *shell = environ_get(variables, "SHELL");
 
-    for (; *variables; variables++) {
-        if (strncmp(*variables, "SHELL=/", 7) == 0)
-            return *variables + 6;
-    }
-    return fallback;
+    return shell && *shell == '/' ? shell : "/bin/sh";
 }
 
 /* The sandbox's own answer to a command that cannot be run is 126 or 127. */
@@ -121,7 +118,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
 
 int front_shell(struct front *front, struct bawn_error *err)
 {
-    char *shell[] = {user_shell(front->environ), NULL};
+    char *shell[] = {(char *)(uintptr_t)user_shell(front->environ), NULL};
 
     return run(front, shell, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The environment of a command, from the caller's and the image. */
+#include "base/environ.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "base/vec.h"
@@ -43,13 +44,6 @@ static bool is_passed(const struct image *image, const char *variable)
            !is_listed(image, ENV_DENY, variable, length) && !is_set(image, variable, length);
 }
 
-void launch_environ_free(char **variables)
-{
-    for (char **at = variables; at && *at; at++)
-        free(*at);
-    free(variables);
-}
-
 static char *set_variable(const struct image *image, const struct image_env *env)
 {
     char *text;
@@ -83,6 +77,6 @@ int launch_environ(const struct image *image, char *const *caller, char ***ret_e
     *ret_environ = variables;
     return 0;
 failed:
-    launch_environ_free(variables);
+    environ_free(variables);
     return error_memory(err);
 }

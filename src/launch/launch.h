@@ -55,9 +55,8 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
 int launch_signal(const struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
 
 /* The environment of a command: what the image passes on of the caller's, and what it sets.
- * Free with launch_environ_free. */
+ * Free with environ_free. */
 int launch_environ(const struct image *image, char *const *caller, char ***ret_environ,
                    struct bawn_error *err);
-void launch_environ_free(char **variables);
 
 #endif

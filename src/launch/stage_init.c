@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pid 1 of the sandbox. */
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
@@ -60,11 +61,9 @@ static bool split_strings(struct init *init, const struct sync_message *message,
 
 static const char *find_path(char *const *envp)
 {
-    for (; *envp; envp++) {
-        if (strncmp(*envp, "PATH=", 5) == 0)
-            return *envp + 5;
-    }
-    return "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+    const char *path = environ_get(envp, "PATH");
+
+    return path ? path : "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 }
 
 /* A child that shares our memory until its exec, so that only a page table entry is copied. */

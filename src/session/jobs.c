@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that clients start in a running sandbox. */
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/error.h"
 #include "session/control.h"
 
@@ -84,7 +85,7 @@ static int start(struct client *client, const struct control_message *message,
         result = launch_exec(&session->launch, &command, err);
     if (result < 0)
         job->number = 0;
-    launch_environ_free(variables);
+    environ_free(variables);
     return result;
 }
 

@@ -2,6 +2,7 @@
 #include "session/registry.h"
 
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -19,20 +20,9 @@
 
 enum { SESSIONS_MAX = 4096 };
 
-static const char *variable(char *const *variables, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (; *variables; variables++) {
-        if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
-            return *variables + length + 1;
-    }
-    return NULL;
-}
-
 bool registry_place(char *const *variables, unsigned index, char path[REGISTRY_PATH_BYTES])
 {
-    const char *runtime = variable(variables, "XDG_RUNTIME_DIR");
+    const char *runtime = environ_get(variables, "XDG_RUNTIME_DIR");
     bool has_runtime = runtime && *runtime == '/' && strlen(runtime) < REGISTRY_PATH_BYTES - 64;
 
     if (index == 0 && has_runtime)

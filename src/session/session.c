@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "session/control.h"
@@ -138,27 +139,24 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
     char **variables = NULL;
     int result = launch_environ(image, session->request->environ, &variables, err);
 
+    command.envp = variables;
     if (result == 0 && session->request->is_detached)
         result = session_detach_streams(session, &command, err);
-    if (result < 0)
-        return result;
-    command.envp = variables;
-    result = session_look_at_streams(&command, err);
-    if (result < 0) {
-        launch_environ_free(variables);
-        return result;
-    }
+    if (result == 0)
+        result = session_look_at_streams(&command, err);
     if (request.cgroup_fd < 0 && session_wants_group(session)) {
         request.make_groups = session_make_groups;
         request.groups_context = session;
     }
-    result = launch_start(&request, &session->launch, err);
-    session->request->is_stale = result < 0;
+    if (result == 0) {
+        result = launch_start(&request, &session->launch, err);
+        session->request->is_stale = result < 0;
+    }
     /* From here on the supervisor knows what the command does: no core file, no debugger. Not
      * earlier: the child could not write its id maps. */
     if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         result = error_errno(err, errno, "set not dumpable");
-    launch_environ_free(variables);
+    environ_free(variables);
     return result;
 }
 

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* What the set-up does, in order: first the skeleton, then the mounts. Targets are relative to the
  * new root ("usr", not "/usr"). */
@@ -94,6 +95,12 @@ struct image_dep {
     uint64_t dev, ino;
     int64_t mtime_ns, ctime_ns;
 };
+
+/* As mtime_ns and ctime_ns have it. */
+static inline int64_t image_time_ns(struct timespec time)
+{
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
 
 struct image_env {
     uint32_t name;  /* a name or a pattern with '*' */
