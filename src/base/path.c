@@ -98,3 +98,10 @@ size_t path_depth(const char *path)
         depth++;
     return depth;
 }
+
+void path_cut_name(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    slash[slash == path ? 1 : 0] = '\0';
+}

@@ -23,6 +23,9 @@ char *path_normalize(const char *base, const char *path);
 /* Whether path is dir or lies below it; both normalized. */
 bool path_is_below(const char *path, const char *dir);
 
+/* Makes an absolute path that of its directory; that of "/" is itself. */
+void path_cut_name(char *path);
+
 /* How many components. */
 size_t path_depth(const char *path);
 
