@@ -35,25 +35,26 @@ static void streams_fill(void)
     }
 }
 
+static void close_between(int below, int above)
+{
+    if (above - below > 1)
+        (void)sys_close_range((unsigned)below + 1, (unsigned)above - 1, 0);
+}
+
 /* What somebody left open is not for the sandbox: all but the streams, and what was named. */
 static void close_inherited(int plan_fd, int owner_fd)
 {
-    unsigned low = (unsigned)(plan_fd < owner_fd ? plan_fd : owner_fd);
-    unsigned high = (unsigned)(plan_fd > owner_fd ? plan_fd : owner_fd);
-    unsigned first = STDERR_FILENO + 1;
+    /* One that was not named is as the last of the streams: it adds nothing. */
+    int plan = plan_fd < 0 ? STDERR_FILENO : plan_fd;
+    int owner = owner_fd < 0 ? STDERR_FILENO : owner_fd;
+    int low = plan < owner ? plan : owner;
+    int high = plan < owner ? owner : plan;
 
     if (!LAYER("fds"))
         return;
-    if (plan_fd >= 0 && owner_fd >= 0 && low > first)
-        (void)sys_close_range(first, low - 1, 0);
-    if (plan_fd >= 0 && owner_fd >= 0)
-        first = low + 1;
-    if (plan_fd >= 0 || owner_fd >= 0) {
-        if (high > first)
-            (void)sys_close_range(first, high - 1, 0);
-        first = high + 1;
-    }
-    (void)sys_close_range(first, ~0U, 0);
+    close_between(STDERR_FILENO, low);
+    close_between(low, high);
+    (void)sys_close_range((unsigned)high + 1, ~0U, 0);
 }
 
 static const struct option_group *const run_groups[] = {&run_options, &load_options, &verb_options,
