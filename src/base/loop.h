@@ -11,8 +11,7 @@
 /* A loop watches a handful of descriptors: poll needs no call to learn of them. */
 enum { LOOP_SOURCES = 64, LOOP_TIMERS = 8 };
 
-/* Called with the POLL* (or EPOLL*, which are the same) events of the descriptor. A negative errno
- * ends loop_run with it. */
+/* Called with the POLL* events of the descriptor. A negative errno ends loop_run with it. */
 typedef int (*loop_ready)(void *context, uint32_t events);
 
 /* Embedded in its owner, and outlives its time in the loop. */

@@ -10,9 +10,9 @@
 #include "session/own.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -106,7 +106,7 @@ static int on_notify(void *context, uint32_t events)
 static int watch(struct session *session, struct loop_source *source, int fd, loop_ready ready,
                  struct bawn_error *err)
 {
-    *source = (struct loop_source){.fd = fd, .events = EPOLLIN, .ready = ready, .context = session};
+    *source = (struct loop_source){.fd = fd, .events = POLLIN, .ready = ready, .context = session};
     return loop_add(&session->loop, source, err);
 }
 

@@ -4,8 +4,8 @@
 #include "session/own.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -103,6 +103,6 @@ int session_watch_signals(struct session *session, struct bawn_error *err)
     if (session->signal_fd < 0)
         return error_errno(err, errno, "signalfd");
     session->signal_source = (struct loop_source){
-        .fd = session->signal_fd, .events = EPOLLIN, .ready = on_signal, .context = session};
+        .fd = session->signal_fd, .events = POLLIN, .ready = on_signal, .context = session};
     return loop_add(&session->loop, &session->signal_source, err);
 }

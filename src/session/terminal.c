@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -185,18 +184,18 @@ static int watch_all(struct terminal *terminal)
     int result;
 
     if (can_relay && terminal->to_user_count == 0)
-        master |= EPOLLIN;
+        master |= POLLIN;
     if (can_relay && terminal->to_master_count)
-        master |= EPOLLOUT;
+        master |= POLLOUT;
     result = watch(terminal, &terminal->master, master);
     if (result == 0)
         result = watch(terminal, &terminal->output,
-                       terminal->to_user_count && !terminal->is_suspended ? EPOLLOUT : 0);
+                       terminal->to_user_count && !terminal->is_suspended ? POLLOUT : 0);
     if (result == 0)
-        result = watch(terminal, &terminal->turn, has_keys && terminal->is_away ? EPOLLIN : 0);
+        result = watch(terminal, &terminal->turn, has_keys && terminal->is_away ? POLLIN : 0);
     if (result == 0)
         result = watch(terminal, &terminal->input,
-                       has_keys && !terminal->is_away && has_room ? EPOLLIN : 0);
+                       has_keys && !terminal->is_away && has_room ? POLLIN : 0);
     return result;
 }
 
@@ -228,9 +227,9 @@ static int master_ready(void *context, uint32_t events)
 {
     struct terminal *terminal = context;
 
-    if (events & EPOLLOUT && terminal->to_master_count)
+    if (events & POLLOUT && terminal->to_master_count)
         flush_master(terminal);
-    if (events & ~(uint32_t)EPOLLOUT && terminal->to_user_count == 0 && read_master(terminal))
+    if (events & ~(uint32_t)POLLOUT && terminal->to_user_count == 0 && read_master(terminal))
         flush_user(terminal);
     return watch_all(terminal);
 }
