@@ -12,7 +12,7 @@
 
 enum { CGROUP_PATHS = 4, CGROUP_PATH_BYTES = 512, CGROUP_NAME_BYTES = 48 };
 
-/* Limits as bits, in the order of struct cgroup_limits. */
+/* Limits as bits, in the order of struct cgroup_limits and of the settings. */
 enum cgroup_limit {
     CGROUP_PIDS = 1,
     CGROUP_MEMORY_HIGH = 2,

@@ -153,6 +153,12 @@ static void add_limits(struct compiler *compiler)
         .time_ms = plan_limit(plan, SETTING_LIMITS_TIME) * 1000,
         .cgroup = (uint8_t)plan->facts->cgroup,
     };
+    /* Which controllers a group gets is not known before it is made. */
+    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WEIGHT; id++) {
+        if (!compiler->input->best_effort && plan->policy->settings[id].is_set &&
+            plan_limit(plan, id))
+            compiler->head.limits.demanded |= 1U << (id - SETTING_LIMITS_PIDS);
+    }
 }
 
 static void add_deps(struct compiler *compiler)

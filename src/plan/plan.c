@@ -219,9 +219,10 @@ static unsigned limit_by(const struct plan *plan, enum setting_id id)
         return group ? BY_CGROUP : BY_RLIMIT;
     case SETTING_LIMITS_MEMORY:
         return group ? BY_CGROUP : BY_SUPERVISOR;
-    case SETTING_LIMITS_MEMORY_HIGH:
     case SETTING_LIMITS_CPU:
         return group ? BY_CGROUP : 0;
+    /* KERNEL: v1 slows nobody down at a soft limit, and has no weights that hold. */
+    case SETTING_LIMITS_MEMORY_HIGH:
     case SETTING_LIMITS_IO_WEIGHT:
         return plan->facts->cgroup == CGROUP_V2 || plan->facts->cgroup == CGROUP_V2_SYSTEMD
                    ? BY_CGROUP

@@ -31,6 +31,24 @@ int session_keep(struct session *session, struct bawn_error *err)
     return result;
 }
 
+/* What somebody asked for by name holds, or nothing is run. */
+static int refuse_unheld(const struct session *session, struct bawn_error *err)
+{
+    static const char *const names[] = {"pids", "memory_high", "memory", "cpu", "io_weight"};
+    uint32_t missing = session->request->image->limits.demanded & ~session->group->held;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!(missing & 1U << i))
+            continue;
+        (void)error_set(err, ENOTSUP, "limit.not_held",
+                        "sandbox.limits.%s: the control groups of this host do not hold it",
+                        names[i]);
+        error_hint(err, "leave it out; --best-effort goes on without");
+        return -ENOTSUP;
+    }
+    return 0;
+}
+
 static int make_group(struct session *session, struct bawn_error *err)
 {
     char name[CGROUP_NAME_BYTES];
@@ -41,6 +59,8 @@ static int make_group(struct session *session, struct bawn_error *err)
     if (result == 0)
         result = cgroup_new(session->group, session->request->image->limits.cgroup, name,
                             &session->limits, err);
+    if (result == 0)
+        result = refuse_unheld(session, err);
     session->request->is_stale = result < 0;
     return result;
 }

@@ -113,8 +113,9 @@ enum image_env_kind { ENV_PASS, ENV_DENY, ENV_SET };
 struct image_limits {
     uint64_t pids, memory_high, memory, cpu_percent, io_weight;
     uint64_t open_files, file_size, time_ms;
-    uint8_t cgroup; /* enum cgroup_kind that is to hold them */
-    uint8_t reserved[7];
+    uint32_t demanded; /* enum cgroup_limit: where one of these is not held, nothing is run */
+    uint8_t cgroup;    /* enum cgroup_kind that is to hold them */
+    uint8_t reserved[3];
 };
 
 struct image_span {

@@ -53,6 +53,16 @@ setup() {
             [[ $status -eq 0 && $output != *sampled* ]] || [ "$status" -eq 125 ]
         fi
     done
+    # A group without the controller: of v1 that one is taken off, of v2 all of it.
+    if ((UID == 0)); then
+        local hidden=(unshare --mount sh -c 'umount -l /sys/fs/cgroup/cpu 2>/dev/null ||
+            mount -t tmpfs none /sys/fs/cgroup && exec "$@"' sh)
+        run -0 "${hidden[@]}" "$BAWN" run -- true
+        run -125 --separate-stderr "${hidden[@]}" "$BAWN" run --set sandbox.limits.cpu=50 -- echo ran
+        has_error_and_hint
+        [[ -z $output && $stderr == *sandbox.limits.cpu* ]]
+        run -0 "${hidden[@]}" "$BAWN" run --best-effort --set sandbox.limits.cpu=50 -- true
+    fi
 }
 
 @test "run: the root is the same at every start, whatever the mask" {
