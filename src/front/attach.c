@@ -6,6 +6,7 @@
 #include "front/own.h"
 #include "front/signals.h"
 #include "session/terminal.h"
+#include "wire/packet.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +22,7 @@ struct attach {
     struct signals signals;
     struct terminal terminal;
     int stream;
-    bool has_status, is_stream_ended;
+    bool has_status, is_gone, is_stream_ended;
     struct control_message message;
 };
 
@@ -29,11 +30,13 @@ static int on_answer(void *context, uint32_t events)
 {
     struct attach *attach = context;
     int fds[CONTROL_FDS];
+    int result = control_receive(attach->link.sock, &attach->message, NULL, 0, NULL, fds);
 
     (void)events;
-    attach->has_status =
-        control_receive(attach->link.sock, &attach->message, NULL, 0, NULL, fds) == 0 &&
-        attach->message.kind == CONTROL_EXITED;
+    if (result == 0)
+        packet_drop_fds(fds, CONTROL_FDS);
+    attach->has_status = result == 0 && attach->message.kind == CONTROL_EXITED;
+    attach->is_gone = !attach->has_status;
     loop_end(&attach->loop);
     return 0;
 }
@@ -117,7 +120,7 @@ static int relay_output(struct attach *attach, struct bawn_error *err)
 
     if (result == 0)
         result = loop_run(&attach->loop, -1, err);
-    while (result == 0 && attach->has_status && !attach->is_stream_ended)
+    while (result == 0 && (attach->has_status || attach->is_gone) && !attach->is_stream_ended)
         result = on_stream(attach, 0);
     return result < 0 ? error_errno(err, -result, "write standard output") : 0;
 }
@@ -136,6 +139,8 @@ static int relay(struct attach *attach, const struct front *front, bool has_term
         return result;
     if (attach->has_status)
         return front_status_of(attach->message.value);
+    if (attach->is_gone)
+        return link_refuse_gone(&attach->link, err);
     if (!front->quiet && has_terminal)
         (void)fprintf(stderr, "bawn: detached from %s\n", attach->link.sid);
     return 0;

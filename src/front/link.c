@@ -34,7 +34,7 @@ void link_close(struct link *link)
         (void)close(link->sock);
 }
 
-static int refuse_gone(const struct link *link, struct bawn_error *err)
+int link_refuse_gone(const struct link *link, struct bawn_error *err)
 {
     (void)error_set(err, EPIPE, "session.gone", "%s: the session has ended", link->sid);
     error_hint(err, "'bawn ps' lists those that run");
@@ -48,7 +48,7 @@ int link_send(const struct link *link, struct control_message *message, struct b
     message->version = CONTROL_VERSION;
     result = control_send(link->sock, message, NULL, 0, NULL, 0);
     if (result == -EPIPE || result == -ECONNRESET)
-        return refuse_gone(link, err);
+        return link_refuse_gone(link, err);
     return result < 0 ? error_errno(err, -result, "speak to session %s", link->sid) : 0;
 }
 
@@ -61,7 +61,7 @@ int link_await(const struct link *link, enum control_kind wanted, struct control
     int result = control_receive(link->sock, message, room, sizeof(room), &length, fds);
 
     if (result == -EPIPE)
-        return refuse_gone(link, err);
+        return link_refuse_gone(link, err);
     if (result < 0)
         return error_errno(err, -result, "hear from session %s", link->sid);
     if (ret_fd)
@@ -86,7 +86,7 @@ int link_record(const struct link *link, struct record *ret_record, char **ret_t
     int result = registry_read(&link->registry, link->sid, &text, err);
 
     if (result == -ENOENT)
-        return refuse_gone(link, err);
+        return link_refuse_gone(link, err);
     if (result < 0)
         return result;
     if (!record_read(text, ret_record))

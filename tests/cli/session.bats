@@ -349,6 +349,15 @@ gone() {
     [ "$(only sid)" = "$sid" ]
 }
 
+@test "attach: a launcher that is killed is no end of the command" {
+    sid=$("$BAWN" run --detach -- sh -c 'echo said; exec sleep 100')
+    pid=$(only pid)
+    (sleep 1 && kill -9 "$pid") &
+    run --separate-stderr -125 "$BAWN" attach "$sid"
+    has_error_and_hint
+    [ "$output" = said ]
+}
+
 @test "kill -9 of the launcher leaves nothing: no process, no entry, no control group" {
     "$BAWN" run --detach -- sh -c 'setsid sleep 4321 & sleep 4321' >sid
     pid=$(only pid)
