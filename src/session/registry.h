@@ -22,7 +22,7 @@ enum {
     SID_LENGTH = 6,
     SID_BYTES = SID_LENGTH + 1,
     REGISTRY_PATH_BYTES = 1024,
-    RECORD_BYTES_MAX = 256 * 1024,
+    RECORD_BYTES_MAX = 1024 * 1024, /* a command of 128 KiB, each byte of it escaped to 6 */
 };
 #define REGISTRY_RECORD  "record.json"
 #define REGISTRY_CONTROL "control"

@@ -358,6 +358,14 @@ gone() {
     [ "$output" = said ]
 }
 
+@test "ps: a command is listed, however long and whatever is in it" {
+    sid=$("$BAWN" run --detach -- sh -c 'exec sleep 100' "$(head -c 100000 /dev/zero | tr '\0' '\001')")
+    run --separate-stderr -0 "$BAWN" ps
+    [[ $output == *"$sid "* ]]
+    run --separate-stderr -0 "$BAWN" status --json "$sid"
+    is_json "$output"
+}
+
 @test "kill -9 of the launcher leaves nothing: no process, no entry, no control group" {
     "$BAWN" run --detach -- sh -c 'setsid sleep 4321 & sleep 4321' >sid
     pid=$(only pid)
