@@ -92,8 +92,9 @@ static struct job *free_job(struct init *init)
 static int start_job(struct init *init, const struct sync_message *message, size_t size,
                      const int fds[SYNC_FDS], int *ret_master)
 {
-    struct stage_command command = {.flags = message->flags, .slave_fd = -EBADF};
+    struct stage_command command = {.flags = message->flags};
     struct job *job = free_job(init);
+    autoclose int slave = -EBADF;
     volatile int failure = 0;
     int result = 0;
     pid_t pid;
@@ -105,20 +106,19 @@ static int start_job(struct init *init, const struct sync_message *message, size
     command.path = find_path(command.envp);
     memcpy(command.fds, fds, sizeof(command.fds));
     if (message->flags & EXEC_TTY)
-        result = pty_open(ret_master, &command.slave_fd);
-    if (result == 0 && command.slave_fd >= 0)
-        result = pty_set(command.slave_fd, &message->state, &message->size);
+        result = pty_open(ret_master, &slave);
+    if (result == 0 && slave >= 0)
+        result = pty_set(slave, &message->state, &message->size);
     if (result < 0)
         return result;
+    command.slave_fd = slave;
     pid = spawn(&command, &failure);
-    if (command.slave_fd >= 0)
-        (void)close(command.slave_fd);
     if (pid < 0)
         return -errno;
-    if (failure)
+    if (failure) {
         (void)waitpid(pid, NULL, __WALL);
-    if (failure)
         return failure;
+    }
     *job = (struct job){.pid = pid, .number = message->job, .flags = message->flags};
     return 0;
 }
