@@ -51,9 +51,20 @@ static void watch(struct output *output, struct loop_source *source, uint32_t ev
     (void)loop_add(output->loop, source, NULL);
 }
 
+/* Whether a piece more overwrites nothing that a viewer has yet to see. */
+static bool has_room(const struct output *output)
+{
+    for (size_t i = 0; i < OUTPUT_VIEWERS_MAX; i++) {
+        const struct viewer *viewer = &output->viewers[i];
+
+        if (viewer->fd >= 0 && output->written - viewer->seen + PIECE_BYTES > OUTPUT_RING_BYTES)
+            return false;
+    }
+    return true;
+}
+
 static void watch_all(struct output *output)
 {
-    bool has_room = true;
     bool has_keys = false;
 
     for (size_t i = 0; i < OUTPUT_VIEWERS_MAX; i++) {
@@ -62,7 +73,6 @@ static void watch_all(struct output *output)
 
         if (viewer->fd < 0)
             continue;
-        has_room = has_room && output->written - viewer->seen + PIECE_BYTES <= OUTPUT_RING_BYTES;
         has_keys = has_keys || viewer->key_count > 0;
         if (viewer->key_count < sizeof(viewer->keys))
             events |= POLLIN;
@@ -71,7 +81,7 @@ static void watch_all(struct output *output)
         watch(output, &viewer->source, events);
     }
     watch(output, &output->source,
-          output->is_ended ? 0U : (has_room ? POLLIN : 0U) | (has_keys ? POLLOUT : 0U));
+          output->is_ended ? 0U : (has_room(output) ? POLLIN : 0U) | (has_keys ? POLLOUT : 0U));
 }
 
 void output_detach(struct viewer *viewer)
@@ -154,7 +164,8 @@ static int on_output(void *context, uint32_t events)
 
     for (size_t i = 0; events & POLLOUT && i < OUTPUT_VIEWERS_MAX; i++)
         type_keys(output, &output->viewers[i]);
-    if (events & ~(uint32_t)POLLOUT && take_in(output))
+    /* A hang-up comes unasked for. */
+    if (events & ~(uint32_t)POLLOUT && has_room(output) && take_in(output))
         show_all(output);
     watch_all(output);
     return 0;
