@@ -132,7 +132,10 @@ static int judge(const struct exec *exec)
     }
     if (exec->message.kind == CONTROL_EXITED)
         return front_status_of(exec->message.value);
-    if (exec->message.kind != CONTROL_FAILED || strcmp(exec->err->code, CONTROL_NOT_RUN) != 0)
+    if (exec->message.kind != CONTROL_FAILED || exec->err->errnum <= 0)
+        return error_set(exec->err, EPROTO, "session.protocol",
+                         "session %s is of another version of bawn", exec->link.sid);
+    if (strcmp(exec->err->code, CONTROL_NOT_RUN) != 0)
         return -exec->err->errnum;
     (void)error_errno(exec->err, errnum, "run %s", exec->argv[0]);
     error_hint(exec->err, errnum == ENOENT || errnum == ENOTDIR
