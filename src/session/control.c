@@ -42,7 +42,8 @@ void control_refuse(struct client *client, uint32_t job, const struct bawn_error
     control_answer(client, &message, error, sizeof(*error), -EBADF);
 }
 
-void control_drop(struct client *client)
+/* Disconnects: its commands are hung up, and killed after a while. */
+static void drop(struct client *client)
 {
     struct session *session = client->control->session;
 
@@ -185,7 +186,7 @@ static int on_client(void *context, uint32_t events)
         packet_drop_fds(fds, CONTROL_FDS);
     }
     if (result < 0)
-        control_drop(client);
+        drop(client);
     return 0;
 }
 
@@ -241,6 +242,7 @@ static struct client *free_client(struct control *control)
 static int add_client(struct control *control, int fd, bool is_owner, struct bawn_error *err)
 {
     struct client *client = free_client(control);
+    int result;
 
     if (!client)
         return error_set(err, EUSERS, "session.busy", "more than %d clients", CONTROL_CLIENTS_MAX);
@@ -250,7 +252,11 @@ static int add_client(struct control *control, int fd, bool is_owner, struct baw
         .is_owner = is_owner,
         .awaits_end = is_owner,
         .source = {.fd = fd, .events = POLLIN, .ready = on_client, .context = client}};
-    return loop_add(&control->session->loop, &client->source, err);
+    result = loop_add(&control->session->loop, &client->source, err);
+    /* Still the caller's. */
+    if (result < 0)
+        client->fd = -EBADF;
+    return result;
 }
 
 static int on_connection(void *context, uint32_t events)

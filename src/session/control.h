@@ -55,8 +55,6 @@ void control_unregister(struct control *control);
 /* Tells everybody how it ended, and closes. */
 void control_free(struct control *control, int wait_status);
 
-/* Disconnects: its commands are hung up, and killed after a while. */
-void control_drop(struct client *client);
 void control_answer(struct client *client, const struct control_message *message, const void *bytes,
                     size_t size, int fd);
 void control_refuse(struct client *client, uint32_t job, const struct bawn_error *error);

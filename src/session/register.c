@@ -21,13 +21,13 @@ enum {
 };
 
 /* No vowels and nothing that looks like another: easy to type, and never a word. */
-static int make_sid(char sid[SID_BYTES])
+static int make_sid(char sid[SID_BYTES], struct bawn_error *err)
 {
     static const char letters[] = "bcdfghjkmnpqrstvwxz23456789";
     unsigned char bytes[SID_LENGTH];
 
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return -errno;
+        return error_errno(err, errno, "getrandom");
     for (size_t i = 0; i < SID_LENGTH; i++)
         sid[i] = letters[bytes[i] % (sizeof(letters) - 1)];
     sid[SID_LENGTH] = '\0';
@@ -107,7 +107,7 @@ static int publish(struct control *control, int dir_fd, const char *name, struct
 
     for (int i = 0; i < TRIES; i++) {
         char sid[SID_BYTES];
-        int result = make_sid(sid);
+        int result = make_sid(sid, err);
 
         if (result == 0)
             result = make_record(control, dir_fd, sid, err);
