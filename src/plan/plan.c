@@ -107,7 +107,7 @@ static int enforce_without_landlock(struct plan *plan)
                                      strerror(fact->errnum)));
 }
 
-int plan_landlock(struct plan *plan)
+static int plan_landlock(struct plan *plan)
 {
     const uint64_t reading = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
     struct landlock_plan *landlock = &plan->landlock;
@@ -163,7 +163,7 @@ static bool has_rules(const struct policy *policy, bool asking)
     return false;
 }
 
-int plan_syscalls(struct plan *plan)
+static int plan_syscalls(struct plan *plan)
 {
     bool holds[] = {
         [WHEN_ALWAYS] = true,
@@ -250,7 +250,7 @@ uint64_t plan_limit(const struct plan *plan, enum setting_id id)
     return setting->number;
 }
 
-int plan_limits(struct plan *plan)
+static int plan_limits(struct plan *plan)
 {
     for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
         const struct setting *setting = &plan->policy->settings[id];
@@ -275,7 +275,7 @@ int plan_limits(struct plan *plan)
     return 0;
 }
 
-int plan_net_rules(struct plan *plan)
+static int plan_net_rules(struct plan *plan)
 {
     static const char *const words[] = {
         [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};

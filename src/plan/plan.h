@@ -124,13 +124,9 @@ struct plan_input {
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err);
 void plan_done(struct plan *plan);
 
-/* The parts, in the order they are made. Each returns 0 or -ENOMEM. */
+/* Parts that are made elsewhere. Each returns 0 or -ENOMEM. */
 int plan_mounts(struct plan *plan, const struct plan_input *input);
-int plan_landlock(struct plan *plan);
-int plan_syscalls(struct plan *plan);
-int plan_limits(struct plan *plan);
 int plan_env(struct plan *plan, const char *const *environ);
-int plan_net_rules(struct plan *plan);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
 

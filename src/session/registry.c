@@ -226,8 +226,8 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
     return found == 1 ? take_fd(&sock) : refuse_sid(word, living, found, err);
 }
 
-int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
-                     struct bawn_error *err)
+static int connect_word(const struct registry *registry, const char *word, char sid[SID_BYTES],
+                        struct bawn_error *err)
 {
     if (word && strlen(word) == SID_LENGTH && registry_is_sid(word)) {
         int fd = registry_connect_sid(registry, word);
@@ -246,7 +246,7 @@ int registry_connect_user(char *const *variables, const char *word, struct regis
 
     if (result == -ENOENT)
         return refuse_sid(word, 0, 0, err);
-    return result < 0 ? result : registry_connect(registry, word, sid, err);
+    return result < 0 ? result : connect_word(registry, word, sid, err);
 }
 
 int registry_read(const struct registry *registry, const char *sid, char **ret_record,

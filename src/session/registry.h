@@ -52,10 +52,8 @@ void registry_names_done(struct registry_names *names);
 /* Whether the words could be a SID or the beginning of one. */
 bool registry_is_sid(const char *word);
 
-/* Connects to the session whose SID begins with word; NULL: to the only one. Returns the socket. */
-int registry_connect(const struct registry *registry, const char *word, char sid[SID_BYTES],
-                     struct bawn_error *err);
-/* The same from the beginning: opens the registry too. */
+/* Opens the registry and connects to the session whose SID begins with word; NULL: to the only
+ * one. Returns the socket. */
 int registry_connect_user(char *const *variables, const char *word, struct registry *registry,
                           char sid[SID_BYTES], struct bawn_error *err);
 /* The same for a SID that is known: -ECONNREFUSED: its launcher is gone. */

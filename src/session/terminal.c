@@ -27,7 +27,8 @@ int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_s
     return 0;
 }
 
-bool terminal_is_background(int fd)
+/* Whether somebody else, the shell mostly, has the terminal now. */
+static bool is_background(int fd)
 {
     pid_t group = tcgetpgrp(fd);
 
@@ -205,7 +206,7 @@ static int input_ready(void *context, uint32_t events)
 
     (void)events;
     /* Stopped by SIGSTOP and continued by `bg`: the keys are the shell's now. */
-    terminal->is_away = terminal_is_background(terminal->fd);
+    terminal->is_away = is_background(terminal->fd);
     if (terminal->is_away)
         return watch_all(terminal);
     read_user(terminal);
@@ -241,7 +242,7 @@ static int turn_ready(void *context, uint32_t events)
 
     (void)events;
     if (read(terminal->turn_fd, &times, sizeof(times)) == sizeof(times) &&
-        !terminal_is_background(terminal->fd))
+        !is_background(terminal->fd))
         terminal_resume(terminal);
     return 0;
 }
@@ -250,7 +251,7 @@ static int take(struct terminal *terminal)
 {
     struct termios raw;
 
-    terminal->is_away = terminal->fd < 0 || terminal_is_background(terminal->fd);
+    terminal->is_away = terminal->fd < 0 || is_background(terminal->fd);
     if (terminal->is_away)
         return 0;
     /* Where it is ours still (SIGSTOP gave us no chance) the shell may have put our own raw state
@@ -269,7 +270,7 @@ static int take(struct terminal *terminal)
  * through the old state already. */
 static void give_back(struct terminal *terminal)
 {
-    if (!terminal->is_raw || terminal_is_background(terminal->fd))
+    if (!terminal->is_raw || is_background(terminal->fd))
         return;
     (void)tcsetattr(terminal->fd, TCSANOW, &terminal->saved);
     terminal->is_raw = false;

@@ -71,10 +71,6 @@ struct terminal {
 /* What a new terminal is set to: as the user's is. 0 or a negative errno. */
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size);
 
-/* Whether somebody else, the shell mostly, has the terminal now. A program that makes no sense
- * without its keys waits for its turn by raise(SIGTTIN). */
-bool terminal_is_background(int fd);
-
 /*
  * Makes the user's terminal raw, gives its size to the sandbox's, and relays
  * in the loop until terminal_stop. fd is -EBADF where keys are another's, as
