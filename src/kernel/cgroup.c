@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "kernel/cgroup_part.h"
+#include "kernel/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -182,24 +183,9 @@ void cgroup_close(struct cgroup *group)
     }
 }
 
-/* When a process started, in ticks since boot: field 22 of stat. 0: it is not there. */
-static uint64_t start_ticks(const char *stat_path)
-{
-    char text[1024];
-    const char *cursor;
-
-    if (cgroup_read(AT_FDCWD, stat_path, text, sizeof(text)) < 0)
-        return 0;
-    /* The second field is the program's name, and has whatever it likes in it but a newline. */
-    cursor = strrchr(text, ')');
-    for (unsigned field = 2; cursor && field < 22; field++)
-        cursor = strchr(cursor + 1, ' ');
-    return cursor ? strtoull(cursor, NULL, 10) : 0;
-}
-
 int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err)
 {
-    uint64_t start = start_ticks("/proc/self/stat");
+    uint64_t start = process_start(0);
 
     if (start == 0)
         return error_set(err, ENOENT, "cgroup.name",
@@ -213,7 +199,7 @@ int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err)
 static bool is_orphan(const char *name)
 {
     unsigned long long pid, start;
-    char path[64], *end;
+    char *end;
 
     if (strncmp(name, "bawn-", 5) != 0 || name[5] < '1' || name[5] > '9')
         return false;
@@ -223,8 +209,7 @@ static bool is_orphan(const char *name)
     start = strtoull(end + 1, &end, 10);
     if (*end)
         return false;
-    (void)snprintf(path, sizeof(path), "/proc/%llu/stat", pid);
-    return start_ticks(path) != start;
+    return process_start((pid_t)pid) != start;
 }
 
 /* SECURITY: nothing is killed here: a session in another pid namespace seems to be gone too. */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "kernel/process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ void record_write(struct strbuf *out, const struct record_facts *facts)
     json_open(out, NULL, '{');
     json_put_string(out, "sid", facts->sid);
     json_put_uint(out, "pid", (uint64_t)getpid());
-    json_put_uint(out, "start", registry_process_start(getpid()));
+    json_put_uint(out, "start", process_start(getpid()));
     json_put_uint(out, "started", (uint64_t)time(NULL));
     json_open(out, "command", '[');
     for (char *const *arg = facts->argv; arg && *arg; arg++)
@@ -210,7 +211,7 @@ static bool is_alive(const struct registry *registry, const char *sid, const str
 {
     int sock;
 
-    if (record->pid > 0 && registry_process_start(record->pid) == record->start)
+    if (record->pid > 0 && process_start(record->pid) == record->start)
         return true;
     sock = registry_connect_sid(registry, sid);
     if (sock >= 0)

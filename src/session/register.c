@@ -2,6 +2,7 @@
 /* The session's entry in the registry. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernel/process.h"
 #include "session/control.h"
 #include "session/record.h"
 
@@ -139,7 +140,7 @@ int control_register(struct control *control, struct bawn_error *err)
         return result;
     page = session->keeper.page;
     (void)snprintf(name, sizeof(name), ".new-%d-%llu", (int)getpid(),
-                   (unsigned long long)registry_process_start(getpid()));
+                   (unsigned long long)process_start(getpid()));
     memcpy(page->unfinished, name, sizeof(name));
     /* This one lives long enough to look after what others left. */
     if (session->group->kind != CGROUP_NONE)

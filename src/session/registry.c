@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -119,8 +120,7 @@ static bool is_abandoned(const char *name)
         return false;
     pid = strtoull(name + 5, &end, 10);
     start = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
-    return pid > 0 && pid <= INT32_MAX && *end == '\0' &&
-           registry_process_start((pid_t)pid) != start;
+    return pid > 0 && pid <= INT32_MAX && *end == '\0' && process_start((pid_t)pid) != start;
 }
 
 int registry_list(const struct registry *registry, struct registry_names *names,
@@ -270,24 +270,4 @@ void registry_remove(const struct registry *registry, const char *name)
     }
     /* The last one takes the directory along. Whoever makes a session meanwhile tries again. */
     (void)rmdir(registry->path);
-}
-
-uint64_t registry_process_start(pid_t pid)
-{
-    char path[32], text[1024];
-    autoclose int fd = -EBADF;
-    const char *cursor;
-    ssize_t length;
-
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    /* The second field is the program's name, and has whatever it likes in it. */
-    cursor = strrchr(text, ')');
-    for (unsigned field = 2; cursor && field < 22; field++)
-        cursor = strchr(cursor + 1, ' ');
-    return cursor ? strtoull(cursor, NULL, 10) : 0;
 }

@@ -67,7 +67,4 @@ int registry_read(const struct registry *registry, const char *sid, char **ret_r
  * registry with the last one. */
 void registry_remove(const struct registry *registry, const char *name);
 
-/* When a process started, in ticks since boot; 0: there is none of that number. */
-uint64_t registry_process_start(pid_t pid);
-
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel/process.h"
+
+#include "base/cleanup.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { START_FIELD = 22 };
+
+uint64_t process_start(pid_t pid)
+{
+    char path[32] = "/proc/self/stat";
+    char text[1024];
+    autoclose int fd = -EBADF;
+    const char *cursor;
+    ssize_t length;
+
+    if (pid != 0)
+        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    /* The second field is the program's name, and has whatever it likes in it. */
+    cursor = strrchr(text, ')');
+    for (unsigned field = 2; cursor && field < START_FIELD; field++)
+        cursor = strchr(cursor + 1, ' ');
+    return cursor ? strtoull(cursor, NULL, 10) : 0;
+}
