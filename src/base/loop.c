@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/loop.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
 int loop_init(struct loop *loop, struct bawn_error *err)
 {
@@ -51,21 +51,13 @@ void loop_end(struct loop *loop)
     loop->is_done = true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void loop_set_timer(struct loop *loop, struct loop_timer *timer, int first_ms, int every_ms,
                     int (*ring)(void *context), void *context)
 {
     loop_stop_timer(loop, timer);
     if (loop->timer_count == LOOP_TIMERS)
         return;
-    *timer = (struct loop_timer){now_ms() + first_ms, every_ms, ring, context};
+    *timer = (struct loop_timer){clock_ms() + first_ms, every_ms, ring, context};
     loop->timers[loop->timer_count++] = timer;
 }
 
@@ -104,7 +96,7 @@ static int wait_ms(const struct loop *loop, int timeout_ms, bool *ret_rings)
     *ret_rings = false;
     if (!next)
         return timeout_ms;
-    left = next->at_ms - now_ms();
+    left = next->at_ms - clock_ms();
     if (left < 0)
         left = 0;
     *ret_rings = timeout_ms < 0 || left <= timeout_ms;
@@ -114,7 +106,7 @@ static int wait_ms(const struct loop *loop, int timeout_ms, bool *ret_rings)
 /* Rings those that are due, each at most once. */
 static int ring_timers(struct loop *loop)
 {
-    int64_t now = loop->timer_count ? now_ms() : 0;
+    int64_t now = loop->timer_count ? clock_ms() : 0;
     struct loop_timer *timer;
 
     while (!loop->is_done && (timer = next_timer(loop)) && timer->at_ms <= now) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends what is in a group and takes its directories away. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "kernel/cgroup_part.h"
 
 #include <dirent.h>
@@ -18,14 +19,6 @@ enum {
     REMOVE_DEPTH = 200,      /* groups that the contained nested in each other */
     KILL_LIST_BYTES = 65536, /* of cgroup.procs, each round */
 };
-
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Whether the text of cgroup.procs names this process. */
 static bool names_pid(const char *text, long pid)

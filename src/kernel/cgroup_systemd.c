@@ -12,6 +12,7 @@
  * own socket needs no Hello; the session bus does.
  */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "kernel/cgroup_part.h"
 
@@ -195,14 +196,6 @@ static void put_hello(struct message *message, uint32_t serial)
                                      "org.freedesktop.DBus", "Hello", NULL};
 
     put_header(message, &call, serial);
-}
-
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* A connection, and until when its owner may answer. */

@@ -3,6 +3,7 @@
 #include "kernel/probe.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "kernel/probe_try.h"
 
@@ -66,14 +67,14 @@ static void fact_set(struct feature_fact *fact, const struct probe_result *resul
 
 static int probe_features(struct host_facts *facts)
 {
-    int64_t until = probe_clock_ms() + TOTAL_LIMIT_MS;
+    int64_t until = clock_ms() + TOTAL_LIMIT_MS;
     struct probe_env env = {0};
 
     (void)snprintf(env.uid_map, sizeof(env.uid_map), "%u %u 1\n", facts->uid, facts->uid);
     (void)snprintf(env.gid_map, sizeof(env.gid_map), "%u %u 1\n", facts->gid, facts->gid);
     for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
         struct probe_result result = {0};
-        int64_t left = until - probe_clock_ms();
+        int64_t left = until - clock_ms();
         int limit = left < ATTEMPT_LIMIT_MS ? (int)(left > 0 ? left : 0) : ATTEMPT_LIMIT_MS;
         int r;
 

@@ -2,6 +2,8 @@
 /* Children that try one thing: started by a bare clone, read through a pipe, killed, reaped. */
 #include "kernel/probe_child.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,14 +16,6 @@
 #include <unistd.h>
 
 enum { REAP_LIMIT_MS = 1000, REAP_PAUSE_MS = 1 };
-
-int64_t probe_clock_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 bool probe_fail_with(struct probe_result *result, int errnum, const char *step)
 {
@@ -89,11 +83,11 @@ int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const stru
 /* 1: read whole; 0: the child ended without a word; -1: time is up. */
 static int result_read(int fd, int timeout_ms, struct probe_result *result)
 {
-    int64_t until = probe_clock_ms() + timeout_ms;
+    int64_t until = clock_ms() + timeout_ms;
 
     for (;;) {
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int64_t left = until - probe_clock_ms();
+        int64_t left = until - clock_ms();
         ssize_t got;
         int r = poll(&ready, 1, left > 0 ? (int)left : 0);
 
@@ -111,7 +105,7 @@ static int result_read(int fd, int timeout_ms, struct probe_result *result)
 /* Waits for a process that SIGKILL is on its way to. One stuck in the kernel is given up. */
 static int reap(pid_t pid)
 {
-    int64_t until = probe_clock_ms() + REAP_LIMIT_MS;
+    int64_t until = clock_ms() + REAP_LIMIT_MS;
     int status = 0;
 
     for (;;) {
@@ -119,7 +113,7 @@ static int reap(pid_t pid)
 
         if (r == pid)
             return status;
-        if ((r < 0 && errno != EINTR) || probe_clock_ms() > until)
+        if ((r < 0 && errno != EINTR) || clock_ms() > until)
             return 0;
         (void)poll(NULL, 0, REAP_PAUSE_MS);
     }

@@ -49,7 +49,4 @@ int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeou
 /* A copy of the process that sends no signal when it ends; reap it with __WALL. As fork(). */
 pid_t probe_fork(void);
 
-/* Milliseconds of a clock that never jumps. */
-int64_t probe_clock_ms(void);
-
 #endif

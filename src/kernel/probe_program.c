@@ -8,6 +8,7 @@
 #include "kernel/probe_program.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "kernel/probe_child.h"
 
 #include <fcntl.h>
@@ -275,7 +276,7 @@ static PROBE_WORK(run_programs)
         return probe_fail(result, "signalfd");
     for (size_t i = 0; i < run.count; i++)
         start(&run, i);
-    while (reap_ended(&run) && probe_clock_ms() < run.until_ms)
+    while (reap_ended(&run) && clock_ms() < run.until_ms)
         (void)watch(&run, exit_fd, TICK_MS);
     sweep(&run);
     /* What was written before the end. Nobody holds the pipes any more who could add to it. */
@@ -296,7 +297,7 @@ static void set_variable(char out[static VARIABLE_BYTES], const char *name, cons
 int program_run_all(struct program *programs, size_t count, int timeout_ms)
 {
     size_t size = count * sizeof(*programs);
-    struct run run = {.count = count, .until_ms = probe_clock_ms() + timeout_ms};
+    struct run run = {.count = count, .until_ms = clock_ms() + timeout_ms};
     struct probe_env env = {.extra = &run};
     struct probe_result result = {0};
     int r;

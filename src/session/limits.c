@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The limits of a session: made before the launch, watched while it runs, told at the end. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "base/text.h"
@@ -106,11 +107,7 @@ void session_unlimit(struct session *session)
 
 static int64_t elapsed_ms(const struct session *session)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (now.tv_sec - session->started.tv_sec) * 1000 +
-           (now.tv_nsec - session->started.tv_nsec) / 1000000;
+    return clock_ms() - session->started_ms;
 }
 
 /* The time is up: asked to end first, and after a while made to. */

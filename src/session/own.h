@@ -12,8 +12,6 @@
 #include "supervise/supervise.h"
 #include "wire/control.h"
 
-#include <time.h>
-
 /* A job that is no command: see session_ask_started. */
 #define JOB_ECHO UINT32_MAX
 
@@ -38,7 +36,7 @@ struct session {
     struct output *output;   /* of a detached command */
     struct control *control; /* NULL: not to be reached yet */
     struct loop_timer register_timer;
-    struct timespec started;
+    int64_t started_ms;
     uint64_t memory_peak; /* where it is measured, not counted */
     bool has_ended;
     bool is_timed_out, is_over_memory;

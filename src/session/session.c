@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/environ.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -251,13 +252,13 @@ int session_run(struct session_request *request, struct bawn_error *err)
 {
     struct session session = {
         .request = request,
+        .started_ms = clock_ms(),
         .launch = {.pidfd = -EBADF, .sock = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF},
         .signal_fd = -EBADF,
         .master_fd = -EBADF,
         .pipe_fd = -EBADF};
     int result;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &session.started);
     session.group = &session.own_group;
     for (int i = 0; i < CGROUP_PATHS; i++)
         session.own_group.fds[i] = -EBADF;
