@@ -33,6 +33,9 @@ bool text_is_deceptive(uint32_t rune);
 /* Whether the bytes are valid UTF-8. */
 bool text_is_utf8(const char *bytes, size_t length);
 
+/* \040 and the like, as the kernel writes spaces in lists of mounts, become what they stand for. */
+void text_unescape_octal(char *text);
+
 /* "64", "64K", "2G", "1.5 GiB": powers of 1024. False when it is no size or too large. */
 bool text_parse_size(const char *text, uint64_t *ret_bytes);
 

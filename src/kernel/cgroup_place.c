@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "kernel/probe_try.h"
 
 #include <errno.h>
@@ -31,22 +32,6 @@ struct mount_line {
 static const char *const tree_controllers[TREE_COUNT] = {
     [TREE_MEMORY] = "memory", [TREE_PIDS] = "pids", [TREE_CPU] = "cpu"};
 
-/* Octal escapes (\040 for a space) become the characters they stand for. */
-static void unescape(char *text)
-{
-    char *out = text;
-
-    for (const char *in = text; *in; out++) {
-        if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] && in[3]) {
-            *out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
-            in += 4;
-        } else {
-            *out = *in++;
-        }
-    }
-    *out = '\0';
-}
-
 static bool mount_line_parse(char *line, struct mount_line *ret_mount)
 {
     char *fields[5] = {0};
@@ -64,8 +49,8 @@ static bool mount_line_parse(char *line, struct mount_line *ret_mount)
     ret_mount->options = tail;
     if (!fields[4] || !ret_mount->options)
         return false;
-    unescape(fields[3]);
-    unescape(fields[4]);
+    text_unescape_octal(fields[3]);
+    text_unescape_octal(fields[4]);
     ret_mount->root = fields[3];
     ret_mount->point = fields[4];
     return true;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
@@ -78,22 +79,6 @@ static int read_list(int proc_fd, char **ret_text, struct bawn_error *err)
     return 0;
 }
 
-/* Spaces and the like are written as \040. */
-static void unescape(char *text)
-{
-    char *out = text;
-
-    for (; *text; text++) {
-        if (*text == '\\' && text[1] && text[2] && text[3]) {
-            *out++ = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
-            text += 3;
-        } else {
-            *out++ = *text;
-        }
-    }
-    *out = '\0';
-}
-
 /* KERNEL: what is locked must be set again; how times are kept stays as it is when nothing is
  * said about it. */
 static unsigned long read_flags(char *words)
@@ -127,7 +112,7 @@ static bool read_line(char *text, struct line *line)
     line->id = strtoul(fields[0], NULL, 10);
     line->parent = strtoul(fields[1], NULL, 10);
     line->point = fields[4];
-    unescape(line->point);
+    text_unescape_octal(line->point);
     line->flags = read_flags(fields[5]);
     return true;
 }
