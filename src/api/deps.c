@@ -38,6 +38,8 @@ static void add_path(struct deps *deps, enum image_dep_kind kind, const char *pa
         dep.mode = status.st_mode;
         dep.mtime_ns = image_time_ns(status.st_mtim);
         dep.ctime_ns = image_time_ns(status.st_ctim);
+        if (kind == DEP_GATE && !image_is_settled(dep.mtime_ns))
+            dep.mtime_ns = -1;
     }
     add_dep(deps, dep, path, NULL);
 }

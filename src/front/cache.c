@@ -140,7 +140,6 @@ static bool dep_holds(const struct front *front, const struct image *image,
     switch (dep->kind) {
     case DEP_PLACE:
         return same_kind(&status, dep);
-    case DEP_GATE:
     case DEP_DIR:
         return same_kind(&status, dep) && image_time_ns(status.st_mtim) == dep->mtime_ns;
     case DEP_FILE:
@@ -151,7 +150,26 @@ static bool dep_holds(const struct front *front, const struct image *image,
     }
 }
 
-static bool still_holds(const struct front *front, const struct image *image)
+/* A gate, and since when it has been as it is if that is not what it says. */
+struct gate {
+    const struct image_dep *dep;
+    int64_t mtime_ns;
+};
+
+static bool is_shut(const struct image *image, const struct image_dep *dep, struct gate *gate)
+{
+    struct stat status;
+
+    if (lstat(image_string(image, dep->path), &status) < 0 || !same_kind(&status, dep))
+        return false;
+    if (image_time_ns(status.st_mtim) == dep->mtime_ns)
+        return true;
+    *gate = (struct gate){dep, image_time_ns(status.st_mtim)};
+    return false;
+}
+
+/* *gate is one that could be shut again: what is behind it still holds. */
+static bool still_holds(const struct front *front, const struct image *image, struct gate *gate)
 {
     struct utsname name;
 
@@ -159,12 +177,10 @@ static bool still_holds(const struct front *front, const struct image *image)
         strcmp(name.release, image->release) != 0)
         return false;
     image_each (image, PART_DEPS, struct image_dep, dep) {
-        bool holds = dep_holds(front, image, dep);
-
-        if (dep->kind == DEP_GATE && holds)
-            dep += dep->behind < (size_t)(dep_end - dep) ? dep->behind : 0;
-        else if (dep->kind != DEP_GATE && !holds)
+        if (dep->kind != DEP_GATE && !dep_holds(front, image, dep))
             return false;
+        if (dep->kind == DEP_GATE && is_shut(image, dep, gate))
+            dep += dep->behind < (size_t)(dep_end - dep) ? dep->behind : 0;
     }
     return true;
 }
@@ -175,8 +191,25 @@ static size_t image_offset(const struct strbuf *key)
     return (key->length + 8) & ~(size_t)7;
 }
 
+/* The next start need not look at all that again. */
+static void shut(int file, const char *bytes, const struct gate *gate)
+{
+    autoclose int fd = -EBADF;
+    char path[32];
+
+    if (!gate->dep || !image_is_settled(gate->mtime_ns))
+        return;
+    /* SECURITY: this file, not one that has its name by now. */
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0)
+        (void)!pwrite(fd, &gate->mtime_ns, sizeof(gate->mtime_ns),
+                      (const char *)&gate->dep->mtime_ns - bytes);
+}
+
 static const struct image *check_file(const struct front *front, const struct strbuf *key, int fd)
 {
+    struct gate gate = {0};
     struct stat status;
     size_t offset = image_offset(key);
     const char *bytes;
@@ -192,10 +225,11 @@ static const struct image *check_file(const struct front *front, const struct st
     image = (const struct image *)(const void *)(bytes + offset);
     if (memcmp(bytes, key->text, key->length + 1) != 0 ||
         image_check(image, (size_t)status.st_size - offset, NULL) < 0 ||
-        !still_holds(front, image)) {
+        !still_holds(front, image, &gate)) {
         (void)munmap((void *)(uintptr_t)bytes, (size_t)status.st_size);
         return NULL;
     }
+    shut(fd, bytes, &gate);
     return image;
 }
 

@@ -93,13 +93,23 @@ struct image_dep {
     uint32_t path, text;
     uint32_t mode;
     uint64_t dev, ino;
-    int64_t mtime_ns, ctime_ns;
+    int64_t mtime_ns, ctime_ns; /* -1: of a DEP_GATE that was not settled */
 };
 
 /* As mtime_ns and ctime_ns have it. */
 static inline int64_t image_time_ns(struct timespec time)
 {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Whether a directory changed so long ago that one more change would show: clocks of file systems
+ * go by ticks of up to 10 ms. */
+static inline bool image_is_settled(int64_t mtime_ns)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return image_time_ns(now) - mtime_ns > 20 * 1000000LL;
 }
 
 struct image_env {

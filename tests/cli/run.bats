@@ -242,3 +242,23 @@ setup() {
     [[ $output != *plans* ]]
     [[ $output != *shelf* ]]
 }
+
+@test "run: a workspace that changed is looked at once, and what appears in it is protected" {
+    plan() { find "$HOME/.cache/bawn/plans" -maxdepth 1 -type f -printf '%f %T@\n'; }
+
+    "$BAWN" run -- true
+    touch new
+    sleep 0.1
+    "$BAWN" run -- true
+    before=$(plan)
+    "$BAWN" run -- true
+    [ -n "$before" ] && [ "$(plan)" = "$before" ]
+    touch newer
+    sleep 0.1
+    "$BAWN" run -- true
+    [ "$(plan)" != "$before" ]
+    [ "$(plan | cut -d' ' -f1)" = "$(cut -d' ' -f1 <<<"$before")" ]
+    mkdir .vscode
+    run ! "$BAWN" run -- touch .vscode/x
+    [[ $output == *"Read-only file system"* ]]
+}
