@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *path_next(const char **cursor, size_t *ret_length)
@@ -97,6 +98,18 @@ size_t path_depth(const char *path)
     while (path_next(&path, &length))
         depth++;
     return depth;
+}
+
+const char *path_moved(const char *path, const char *from, const char *to, char *buffer,
+                       size_t size)
+{
+    int length;
+
+    if (!path_is_below(path, from))
+        return path;
+    length =
+        snprintf(buffer, size, "%s%s", to, strcmp(from, "/") == 0 ? path : path + strlen(from));
+    return length > 0 && (size_t)length < size ? buffer : path;
 }
 
 void path_cut_name(char *path)

@@ -23,6 +23,11 @@ char *path_normalize(const char *base, const char *path);
 /* Whether path is dir or lies below it; both normalized. */
 bool path_is_below(const char *path, const char *dir);
 
+/* path, with to in place of from where it lies below that; in buffer, or path itself where it does
+ * not or the result would be too long. All normalized. */
+const char *path_moved(const char *path, const char *from, const char *to, char *buffer,
+                       size_t size);
+
 /* Makes an absolute path that of its directory; that of "/" is itself. */
 void path_cut_name(char *path);
 

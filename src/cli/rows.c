@@ -167,6 +167,11 @@ static const struct option run_rows[] = {
      .help = "When root runs bawn: stay root to the host's files. The boundaries hold, but there "
              "is one wall less."},
     {.id = OPTION_KEY,
+     .name = "workspace-mount",
+     .value = "DIR",
+     .key = "sandbox.workspace_mount",
+     .help = "Where the workspace is inside, such as /workspace. Without it: where it is outside."},
+    {.id = OPTION_KEY,
      .name = "timeout",
      .value = "TIME",
      .key = "sandbox.limits.time",

@@ -136,7 +136,7 @@ static void export_settings(const struct policy *policy, bool with_builtin, cons
         if (!key || !setting->is_set || !is_exported(setting->layer, with_builtin))
             continue;
         strbuf_addf(out, "%s%s: ", indent, key);
-        if (setting_table[id].type == VALUE_TEXT)
+        if (setting_table[id].type == VALUE_TEXT || setting_table[id].type == VALUE_PLACE)
             add_quoted(out, setting->text);
         else
             strbuf_add(out, setting->text);

@@ -203,6 +203,20 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
     return seal_mounted(root, step, tree, err);
 }
 
+/* A part of the new root shown once more, with what is mounted in it. */
+static int place_again(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *source = image_string(root->image, step->source);
+    autoclose int at = -EBADF;
+    autoclose int tree = -EBADF;
+
+    at = sys_openat2(AT_FDCWD, source, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
+    if (at < 0)
+        return fail(err, "open", source);
+    tree = clone_at(at, err);
+    return tree < 0 ? tree : attach(root, step, tree, err);
+}
+
 /* A file or directory of the shelf; being a clone of a sealed mount, it is sealed too. */
 static int place_shelf(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
@@ -392,7 +406,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_PROC] = place_kernel, [STEP_DEVPTS] = place_kernel,  [STEP_CGROUP] = place_kernel,
     [STEP_NODE] = place_node,   [STEP_MASK_DIR] = place_shelf, [STEP_MASK_FILE] = place_shelf,
     [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,  [STEP_PIN] = place_in_place,
-    [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,
+    [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,    [STEP_AGAIN] = place_again,
 };
 
 static int place_all(struct root *root, const struct image_mount *first, struct bawn_error *err)

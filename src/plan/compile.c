@@ -55,6 +55,7 @@ static void set_flags(struct compiler *compiler)
     const struct plan *plan = compiler->input->plan;
     uint64_t reads = policy_number(plan->policy, SETTING_READS);
     struct image *head = &compiler->head;
+    char inside[LIMIT_PATH_BYTES];
 
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
@@ -66,8 +67,9 @@ static void set_flags(struct compiler *compiler)
             head->flags |= IMAGE_NOTIFIES;
     }
     head->workspace = compiler_string(compiler, plan->policy->workspace);
+    head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
-    head->cwd = compiler_string(compiler, compiler->input->cwd);
+    head->cwd = compiler_string(compiler, compile_inside(plan, compiler->input->cwd, inside));
     head->default_access = reads == READS_STATIC    ? ACCESS_ALLOW
                            : reads == READS_DYNAMIC ? ACCESS_ASK
                                                     : ACCESS_DENY;
@@ -77,6 +79,7 @@ static void add_landlock(struct compiler *compiler)
 {
     const struct landlock_plan *landlock = &compiler->input->plan->landlock;
     struct image *head = &compiler->head;
+    char inside[LIMIT_PATH_BYTES];
 
     head->landlock_abi = (uint32_t)landlock->abi;
     head->landlock_fs = landlock->handled_fs;
@@ -84,7 +87,8 @@ static void add_landlock(struct compiler *compiler)
     head->landlock_scoped =
         (landlock->scopes_abstract_sockets ? 1U : 0U) | (landlock->scopes_signals ? 2U : 0U);
     vec_each (&landlock->rules, rule) {
-        struct image_landlock_rule entry = {.path = compiler_string(compiler, rule->path),
+        const char *path = compile_inside(compiler->input->plan, rule->path, inside);
+        struct image_landlock_rule entry = {.path = compiler_string(compiler, path),
                                             .access = rule->access};
 
         compiler_add(compiler, PART_LANDLOCK, &entry, sizeof(entry));
@@ -125,6 +129,7 @@ static void add_env(struct compiler *compiler, enum image_env_kind what, const c
 static void add_environment(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
+    char inside[LIMIT_PATH_BYTES];
 
     vec_each (&plan->policy->items, item) {
         if (item->list == LIST_ENV_PASS)
@@ -134,7 +139,7 @@ static void add_environment(struct compiler *compiler)
     }
     vec_each (&plan->env, step) {
         if (!step->passed)
-            add_env(compiler, ENV_SET, step->name, step->value);
+            add_env(compiler, ENV_SET, step->name, compile_inside(plan, step->value, inside));
     }
 }
 

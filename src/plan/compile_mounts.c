@@ -400,12 +400,13 @@ static void own_files(struct compiler *compiler)
     const struct compile_input *input = compiler->input;
     const struct image *head = &compiler->head;
     char text[2 * LIMIT_PATH_BYTES];
+    char home[LIMIT_PATH_BYTES];
 
     (void)snprintf(text, sizeof(text),
                    "%s%s:x:%u:%u::%.4000s:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n",
                    head->inside_uid ? "root:x:0:0::/root:/usr/sbin/nologin\n" : "",
                    head->inside_uid ? input->user : "root", head->inside_uid, head->inside_gid,
-                   input->plan->policy->home);
+                   compile_inside(input->plan, input->plan->policy->home, home));
     text_step(compiler, "/etc/passwd", text);
     text_step(compiler, "/etc/hosts",
               "127.0.0.1 localhost bawn\n::1 localhost ip6-localhost ip6-loopback\n");
@@ -452,6 +453,48 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     return -ENOTSUP;
 }
 
+const char *compile_inside(const struct plan *plan, const char *path, char *buffer)
+{
+    return path_moved(path, plan->policy->workspace, plan_workspace_at(plan), buffer,
+                      LIMIT_PATH_BYTES);
+}
+
+static int refuse_place(struct compiler *compiler, const char *what)
+{
+    (void)error_set(compiler->err, EINVAL, "run.workspace_mount",
+                    "the workspace cannot be shown at %s: %s",
+                    plan_workspace_at(compiler->input->plan), what);
+    error_hint(compiler->err, "choose a path that nothing else is at, such as /workspace");
+    return -EINVAL;
+}
+
+/* The workspace somewhere else: as it is by now, with all that is held in it. Where it was is
+ * closed, for a tree around it may show it there without all that. */
+static int move_workspace(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+    const char *from = plan->policy->workspace;
+    const char *to = plan_workspace_at(plan);
+    const struct cover *cover = cover_of(compiler, to);
+    struct image_mount again = {.step = STEP_AGAIN};
+    struct image_mount mask = {.step = STEP_MASK_DIR, .flags = STEP_READ_ONLY};
+
+    if (strcmp(from, to) == 0)
+        return 0;
+    if (path_is_below(to, from) || path_is_below(from, to))
+        return refuse_place(compiler, "one would lie in the other");
+    if (cover && cover->kind != COVER_OWN)
+        return refuse_place(compiler, "a tree of the host is shown there");
+    vec_each (&plan->mounts, step) {
+        if (path_is_below(step->target, to))
+            return refuse_place(compiler, "something else is there");
+    }
+    make_point(compiler, to, false);
+    add_step(compiler, LATE, again, from + 1, to);
+    add_step(compiler, LATE, mask, "mask-dir", from);
+    return 0;
+}
+
 /* The groups as programs that make containers look for them. */
 static void cgroup_step(struct compiler *compiler)
 {
@@ -477,6 +520,8 @@ int compile_mounts(struct compiler *compiler)
         if (r == 0)
             r = one_step(compiler, step);
     }
+    if (r == 0)
+        r = move_workspace(compiler);
     if (r < 0)
         return r;
     cgroup_step(compiler);

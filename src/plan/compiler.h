@@ -34,6 +34,9 @@ struct compiler {
 /* Whether there is to be a /proc and none can be made. */
 bool compile_lacks_proc(const struct plan *plan);
 
+/* A path of the host as it is inside; buffer has room for it. */
+const char *compile_inside(const struct plan *plan, const char *path, char *buffer);
+
 uint32_t compiler_string(struct compiler *compiler, const char *text);
 void compiler_add(struct compiler *compiler, enum image_part part, const void *entry, size_t size);
 

@@ -428,6 +428,13 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
     return r;
 }
 
+const char *plan_workspace_at(const struct plan *plan)
+{
+    const struct setting *setting = &plan->policy->settings[SETTING_WORKSPACE_MOUNT];
+
+    return setting->is_set ? setting->text : plan->policy->workspace;
+}
+
 int plan_mounts(struct plan *plan, const struct plan_input *input)
 {
     bool is_static = policy_number(plan->policy, SETTING_READS) == READS_STATIC;

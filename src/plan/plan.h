@@ -130,6 +130,9 @@ int plan_env(struct plan *plan, const char *const *environ);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
 
+/* Where the workspace is inside. */
+const char *plan_workspace_at(const struct plan *plan);
+
 /* What a limit comes to, 0 for none. */
 uint64_t plan_limit(const struct plan *plan, enum setting_id id);
 

@@ -72,6 +72,11 @@ static void print_mounts(const struct plan *plan, struct strbuf *out)
         }
         strbuf_add(out, "\n");
     }
+    if (strcmp(plan_workspace_at(plan), plan->policy->workspace) != 0) {
+        strbuf_add(out, "  the workspace is shown at ");
+        strbuf_add_escaped(out, plan_workspace_at(plan));
+        strbuf_add(out, " instead\n");
+    }
 }
 
 static void print_landlock(const struct plan *plan, struct strbuf *out)
@@ -305,6 +310,7 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
 {
     char by[96];
 
+    json_put_string(out, "workspace_at", plan_workspace_at(plan));
     json_open(out, "process", '{');
     json_put_uint(out, "uid", plan->process.caller_uid);
     json_put_bool(out, "shows_root", plan->process.shows_root);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/setting.h"
 
+#include "base/cleanup.h"
+#include "base/path.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -80,6 +82,9 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                      "Let a caller that asks for it run a command outside."},
     [SETTING_DEVICES_KVM] = {"sandbox.devices.kvm", VALUE_BOOL, NARROW_LOWER, 0, NULL,
                              "Give access to /dev/kvm."},
+    [SETTING_WORKSPACE_MOUNT] = {"sandbox.workspace_mount", VALUE_PLACE, NARROW_NEVER, 0, NULL,
+                                 "Where the workspace is inside. Default: where it is on the "
+                                 "host."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {
@@ -144,6 +149,13 @@ static bool parse_percent(const char *text, uint64_t max, uint64_t *ret_number)
     return text_parse_count(digits, max, ret_number) && *ret_number > 0;
 }
 
+static bool is_place(const char *text)
+{
+    autofree char *normal = path_normalize("/", text);
+
+    return normal && strcmp(normal, text) == 0 && strcmp(text, "/") != 0;
+}
+
 bool setting_parse(enum setting_id id, const char *text, uint64_t *ret_number)
 {
     static const char *const bools[] = {"false", "true", NULL};
@@ -157,6 +169,9 @@ bool setting_parse(enum setting_id id, const char *text, uint64_t *ret_number)
     case VALUE_TEXT:
         *ret_number = 0;
         return *text != '\0';
+    case VALUE_PLACE:
+        *ret_number = 0;
+        return is_place(text);
     case VALUE_COUNT:
         return text_parse_count(text, info->max, ret_number) && *ret_number > 0;
     case VALUE_SIZE:
@@ -177,6 +192,7 @@ void setting_expects(enum setting_id id, char *out, size_t out_size)
         [VALUE_BOOL] = "true or false",
         [VALUE_WORD] = "",
         [VALUE_TEXT] = "a word",
+        [VALUE_PLACE] = "an absolute path such as /workspace",
         [VALUE_COUNT] = "a whole number, 1 or more",
         [VALUE_SIZE] = "a size such as 512M or 2G",
         [VALUE_PERCENT] = "a percentage such as 80 or 150%",

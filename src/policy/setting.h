@@ -33,6 +33,7 @@ enum setting_id {
     SETTING_PROCESS_CONTAINERS,
     SETTING_PROCESS_UNSANDBOXED,
     SETTING_DEVICES_KVM,
+    SETTING_WORKSPACE_MOUNT,
     SETTING_COUNT,
 };
 
@@ -60,6 +61,7 @@ enum value_type {
     VALUE_BOOL,
     VALUE_WORD, /* one of words */
     VALUE_TEXT,
+    VALUE_PLACE,   /* an absolute path, normalized, not the root */
     VALUE_COUNT,   /* a whole number, at most max */
     VALUE_SIZE,    /* bytes, with K, M, G */
     VALUE_PERCENT, /* of one CPU; "80%" or 80 */

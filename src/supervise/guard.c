@@ -89,12 +89,21 @@ void guard_done(struct guard *guard)
     policy_done(&guard->policy);
 }
 
+/* A path inside as the rules have it: they speak of the host. */
+static const char *outside(const struct guard *guard, const char *path,
+                           char buffer[static LIMIT_PATH_BYTES])
+{
+    return path_moved(path, image_string(guard->image, guard->image->workspace_at),
+                      guard->policy.workspace, buffer, LIMIT_PATH_BYTES);
+}
+
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op)
 {
     struct path_decision decisions[PATH_OP_COUNT];
     const struct path_decision *decision = &decisions[op];
+    char buffer[LIMIT_PATH_BYTES];
 
-    if (decide_path(&guard->policy, path, decisions) < 0)
+    if (decide_path(&guard->policy, outside(guard, path, buffer), decisions) < 0)
         return GUARD_REFUSE;
     if (decision->access < ACCESS_ASK)
         return GUARD_ALLOW;
@@ -108,7 +117,7 @@ static bool is_transparent(const struct image_mount *mount)
 {
     return mount->step == STEP_DIR || mount->step == STEP_FILE || mount->step == STEP_SYMLINK ||
            mount->step == STEP_TEXT || mount->step == STEP_PIN || mount->step == STEP_SEAL ||
-           mount->step == STEP_SEAL_ALL || mount->step == STEP_CLOSE;
+           mount->step == STEP_SEAL_ALL || mount->step == STEP_CLOSE || mount->step == STEP_AGAIN;
 }
 
 /* Both without a leading slash; "" is the root. */
@@ -122,12 +131,17 @@ static bool covers(const char *target, const char *path)
 
 bool guard_is_host_tree(const struct guard *guard, const char *path)
 {
-    const char *inside = path + strspn(path, "/");
+    char buffer[LIMIT_PATH_BYTES];
+    const char *there = outside(guard, path, buffer);
+    const char *target = there + strspn(there, "/");
     bool is_host = false;
 
-    /* The last mount over a place is the one that is seen. */
+    /* The last mount over a place is the one that is seen. Steps are named for where they are made;
+     * what comes after the workspace was moved is not about it. */
     image_each (guard->image, PART_MOUNTS, struct image_mount, mount) {
-        if (!is_transparent(mount) && covers(image_string(guard->image, mount->target), inside))
+        if (mount->step == STEP_AGAIN && there == buffer)
+            break;
+        if (!is_transparent(mount) && covers(image_string(guard->image, mount->target), target))
             is_host = mount->step == STEP_BIND || mount->step == STEP_OVERLAY;
     }
     return is_host;
@@ -180,6 +194,9 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
 
 bool guard_has_below(const struct guard *guard, const char *path)
 {
+    char buffer[LIMIT_PATH_BYTES];
+
+    path = outside(guard, path, buffer);
     vec_each (&guard->policy.rules, rule) {
         if ((*rule)->write >= ACCESS_ASK && !(*rule)->read_only &&
             reaches((struct reach){.rule = *rule}, (*rule)->path, path))

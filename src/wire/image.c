@@ -45,7 +45,8 @@ static bool strings_fit(const struct image *image)
     uint32_t length = image_count(image, PART_STRINGS);
     bool fit = length > 0 && *image_string(image, length - 1) == '\0' &&
                *image_string(image, 0) == '\0' && has_string(image, image->workspace) &&
-               has_string(image, image->home) && has_string(image, image->cwd);
+               has_string(image, image->workspace_at) && has_string(image, image->home) &&
+               has_string(image, image->cwd);
 
     if (!fit)
         return false;

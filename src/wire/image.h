@@ -36,6 +36,7 @@ enum image_step {
     STEP_PIN,       /* what is there, made a mount point so that it cannot be moved away */
     STEP_CGROUP,    /* the sandbox's own view of cgroup v2 */
     STEP_SHELF,     /* a file of our own, named by source, over what is there */
+    STEP_AGAIN,     /* what is at source inside, with all that is mounted in it */
     STEP_CLOSE,     /* a tmpfs of ours is complete: read-only from now on */
     STEP_SEAL_ALL,  /* all that is mounted so far, and the root itself */
     STEP_COUNT,
@@ -170,7 +171,8 @@ struct image {
     uint32_t inside_uid, inside_gid; /* who it is to itself */
     uint32_t sub_uid, sub_gid;       /* IMAGE_MAY_NEST: host ids that are 1 and more inside */
     uint32_t sub_count;
-    uint32_t workspace, home, cwd; /* strings; cwd is where the command starts */
+    uint32_t workspace, home, cwd; /* strings; cwd is where the command starts, inside */
+    uint32_t workspace_at;         /* string: where the workspace is inside */
     uint32_t default_access;       /* enum access of reads outside all rules */
     uint32_t landlock_abi;
     uint32_t last_capability; /* that the kernel has */

@@ -262,3 +262,29 @@ setup() {
     run ! "$BAWN" run -- touch .vscode/x
     [[ $output == *"Read-only file system"* ]]
 }
+
+@test "run: --workspace-mount shows the workspace elsewhere, and all that is held in it" {
+    here=$PWD
+    mkdir -p .git/hooks src sub
+    for reads in strict dynamic; do
+        run -0 --separate-stderr "$BAWN" run --reads $reads --workspace-mount /workspace -- sh -c '
+            pwd; echo "$PWD"; echo new >src/made
+            for name in .git/hooks/pre-commit .vscode .git/config sub/.git/hooks/x; do
+                mkdir -p "$(dirname "$name")"; echo x >"$name" && echo "wrote $name"
+            done
+            mv .git .git2 && echo "moved .git"
+            ln -s "$0/src" there && echo x >there/through && echo "wrote through a link"
+            ls "$0" && echo "sees $0"; touch "$0/x" && echo "writes in $0"; true' "$here"
+        [ "$output" = $'/workspace\n/workspace' ]
+        [ "$(cat src/made)" = new ]
+        [ ! -e .git/hooks/pre-commit ] && [ ! -e .vscode ] && [ ! -e sub/.git/hooks ] && [ ! -e x ]
+        rm -rf src/made there sub/.git
+    done
+    cd src
+    run -0 "$BAWN" run -C .. --workspace-mount /a/b -- sh -c 'pwd; cd ..; git --version >/dev/null; pwd'
+    [ "$output" = $'/a/b/src\n/a/b' ]
+    for bad in /usr /usr/x "$(dirname "$here")" /proc/x "$here/src" /; do
+        run -125 --separate-stderr "$BAWN" run -C .. --workspace-mount "$bad" -- echo ran
+        [[ -z $output && $stderr == *workspace* ]]
+    done
+}

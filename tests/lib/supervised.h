@@ -95,7 +95,7 @@ static inline void make_image(struct test_image *image)
     image->header.host_uid = image->header.caller_uid = geteuid();
     image->header.host_gid = image->header.caller_gid = getegid();
     image->header.default_access = ACCESS_DENY;
-    image->header.workspace = add_string(image, "/w");
+    image->header.workspace = image->header.workspace_at = add_string(image, "/w");
     add_rule(image, "/w", RULE_PATH, ACCESS_ALLOW, ACCESS_ALLOW, 0);
     add_rule(image, "/w/vendor", RULE_PATH, ACCESS_ALLOW, ACCESS_DENY, RULE_FLAG_READ_ONLY);
     add_rule(image, "/usr", RULE_PATH, ACCESS_ALLOW, ACCESS_DENY, RULE_FLAG_READ_ONLY);

@@ -246,7 +246,7 @@ COMPLAINS(
     "p.yaml:4:10 error config.bad_path: sandbox.deny: '': an empty path\n"
     "p.yaml:5:3 error config.unknown_key: unknown key sandbox.nope\n"
     "  the keys here are: paths, deny, ask, protect, confirm, network, reads, require_os_sandbox, "
-    "limits, process, devices, reopen\n")
+    "limits, process, devices, workspace_mount, reopen\n")
 
 BECOMES(lists_that_hold_nothing_allow_nothing,
         "sandbox:\n"
@@ -352,7 +352,8 @@ BECOMES(each_setting,
         "open_files: 5, file_size: 6G, tmp_size: 7M, time: 2h}\n"
         "  process: {debug: true, map_root: true, as_root: true, containers: true, "
         "allow_unsandboxed: true}\n"
-        "  devices: {kvm: true}\n",
+        "  devices: {kvm: true}\n"
+        "  workspace_mount: /place/here\n",
         "profile = strict\n"
         "sandbox.reads = static\n"
         "sandbox.require_os_sandbox = false\n"
@@ -377,7 +378,8 @@ BECOMES(each_setting,
         "sandbox.process.as_root = true\n"
         "sandbox.process.containers = true\n"
         "sandbox.process.allow_unsandboxed = true\n"
-        "sandbox.devices.kvm = true\n",
+        "sandbox.devices.kvm = true\n"
+        "sandbox.workspace_mount = /place/here\n",
         "")
 
 BECOMES(each_list,
