@@ -285,8 +285,8 @@ void text_unescape_octal(char *text)
     char *out = text;
 
     for (const char *in = text; *in; out++) {
-        if (in[0] == '\\' && in[1] >= '0' && in[1] <= '3' && in[2] && in[3]) {
-            *out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
+        if (in[0] == '\\' && in[1] && in[1] <= '3' && strspn(in + 1, "01234567") >= 3) {
+            *out = (char)((in[1] - '0') * 64 + (in[2] - '0') * 8 + (in[3] - '0'));
             in += 4;
         } else {
             *out = *in++;

@@ -60,17 +60,19 @@ setup() {
         run -0 "${hidden[@]}" "$BAWN" run -- true
         run -125 --separate-stderr "${hidden[@]}" "$BAWN" run --set sandbox.limits.cpu=50 -- echo ran
         has_error_and_hint
+        # shellcheck disable=SC2154 # run sets it
         [[ -z $output && $stderr == *sandbox.limits.cpu* ]]
         run -0 "${hidden[@]}" "$BAWN" run --best-effort --set sandbox.limits.cpu=50 -- true
     fi
 }
 
 @test "run: the root is the same at every start, whatever the mask" {
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
     umask 077
-    for start in first second; do
+    for _ in first second; do
         run -0 "$BAWN" run -- sh -c 'stat -c %a / /tmp /dev; umask'
         [ "$output" = $'755\n1777\n755\n0077' ]
-        run find "$HOME/.cache/bawn/plans" -mindepth 2 -maxdepth 2 -name root -perm 755
+        run find "$XDG_CACHE_HOME/bawn/plans" -mindepth 2 -maxdepth 2 -name root -perm 755
         [ -n "$output" ]
     done
 }
