@@ -88,6 +88,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     struct session_request request = {
         .environ = front->environ,
         .argv = argv,
+        .own_argv = front->argv,
         .wants_stats = options_has(&front->options, OPTION_STATS),
         .is_detached = options_has(&front->options, OPTION_DETACH),
         .owner_fd = front->owner_fd,

@@ -27,7 +27,8 @@ struct launch_request {
     const char *skeleton; /* see root_skeleton; or NULL */
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
-    int cgroup_fd; /* a cgroup v2 directory to be born in, or -EBADF */
+    char **own_argv; /* the launcher's arguments, which pid 1 forgets; or NULL */
+    int cgroup_fd;   /* a cgroup v2 directory to be born in, or -EBADF */
     /* NULL, or called while pid 1 makes the sandbox: makes its control groups and returns how many
      * doors they have, which launch_start closes. */
     int (*make_groups)(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);

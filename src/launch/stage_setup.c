@@ -226,6 +226,21 @@ static int be_ready(const struct image *image, int sock, const struct net_maker 
     return result;
 }
 
+/* SECURITY: anybody inside reads pid 1's command line; the launcher's names what the policy hides,
+ * and may set variables. The strings of the first command came by the socket. */
+static void forget_arguments(char **argv)
+{
+    static const char name[] = "bawn";
+
+    for (size_t i = 0; argv && argv[i]; i++) {
+        size_t length = strlen(argv[i]);
+
+        memset(argv[i], 0, length);
+        if (i == 0 && length >= sizeof(name) - 1)
+            memcpy(argv[i], name, sizeof(name) - 1);
+    }
+}
+
 _Noreturn void stage_setup(const struct launch_request *request, int sock)
 {
     struct bawn_error err = {0};
@@ -238,5 +253,6 @@ _Noreturn void stage_setup(const struct launch_request *request, int sock)
         report_failure(sock, &err);
         _exit(125);
     }
+    forget_arguments(request->own_argv);
     stage_init(sock, request->image);
 }

@@ -135,6 +135,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .argv = session->request->argv};
     struct launch_request request = {.image = image,
                                      .skeleton = session->request->skeleton,
+                                     .own_argv = session->request->own_argv,
                                      .first = command.argv ? &command : NULL,
                                      .cgroup_fd = cgroup_clone_fd(session->group)};
     char **variables = NULL;

@@ -32,4 +32,9 @@ ESRCH  sys getpriority 0 $host
 ok     sys kill 1 0
 ok     stat /proc/self
 END
+# What the launcher was told is not for the command: names of what is hidden, values of variables.
+sandbox --deny "$OUT/hidden-name" --set sandbox.process.env.set.A=hidden-value -- /bin/sh -c '
+    tr "\0" " " </proc/1/cmdline | grep -c hidden; cat /proc/1/comm; echo "$A"'
+sandbox_ran
+equal "0 bawn hidden-value" "$(tr '\n' ' ' <"$T/stdout" | sed 's/ $//')" "the command line of pid 1"
 kill -0 "$host" || escaped "the host's process is gone"
