@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking one layer of the sandbox out, to see which tests notice. Only a build of its own for the
- * tests can: everywhere else LAYER(x) is the constant true and no variable is looked at.
+ * Taking a layer of the sandbox out, or some ("mount+notify"), to see which tests notice. Only
+ * a build of its own for the tests can: everywhere else LAYER(x) is the constant true and no
+ * variable is looked at.
  */
 #ifndef BASE_MUTANT_H
 #define BASE_MUTANT_H
@@ -13,9 +14,17 @@
 
 static inline bool layer_is_on(const char *name)
 {
-    const char *omitted = getenv("BAWN_TEST_OMIT");
+    const char *at = getenv("BAWN_TEST_OMIT");
+    size_t length = strlen(name);
 
-    return !omitted || strcmp(omitted, name) != 0;
+    while (at && *at) {
+        size_t word = strcspn(at, "+");
+
+        if (word == length && strncmp(at, name, length) == 0)
+            return false;
+        at += word + (at[word] != '\0');
+    }
+    return true;
 }
 #define LAYER(name) layer_is_on(name)
 #define LAYERS_ALL  (!getenv("BAWN_TEST_OMIT"))
