@@ -109,6 +109,8 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
             return cold_exec(front, err);
     }
     status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
+    if (status > 0 && request.is_unrun)
+        (void)front_fail(front, err);
     /* The host is not as it was when the plan was made: once more, from the policy. */
     if (status < 0 && !is_new && request.is_stale) {
         cache_forget(front);

@@ -209,11 +209,33 @@ static uint64_t tmpfs_size(const struct compiler *compiler, uint64_t wanted)
     return plan->facts->cgroup == CGROUP_NONE && memory && memory < wanted ? memory : wanted;
 }
 
+static bool is_absent(const struct compiler *compiler, const char *path)
+{
+    char target[LIMIT_PATH_BYTES];
+    const struct looker *looker = compiler->input->looker;
+
+    return looker->look(looker->context, path, target, sizeof(target)) == LOOK_ABSENT;
+}
+
+/* In a tree of the host there is nothing to mount on, and nothing is made there. */
+static int refuse_private(struct compiler *compiler, const struct mount_step *step)
+{
+    (void)error_set(compiler->err, ENOENT, "run.private", "private %s: there is no such directory",
+                    step->target);
+    error_hint(compiler->err,
+               "make it, for it lies in a tree of the host: bawn makes nothing there");
+    return -ENOENT;
+}
+
 static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
 {
     struct image_mount mount = {.step = STEP_TMPFS, .mode = (uint16_t)mode};
     const struct cover *cover = cover_of(compiler, step->target);
 
+    if (cover && cover->kind == COVER_TREE && is_absent(compiler, step->target))
+        return step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN
+                   ? 0 /* a cache that the home, which is the workspace, has not */
+                   : refuse_private(compiler, step);
     mount.size_bytes = step->size_bytes ? tmpfs_size(compiler, step->size_bytes) : 4096;
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;

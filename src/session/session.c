@@ -192,7 +192,7 @@ static bool is_missing(int errnum)
     return errnum == ENOENT || errnum == ENOTDIR;
 }
 
-static int refuse_exec(const struct session *session, struct bawn_error *err)
+static int refuse_exec(struct session *session, struct bawn_error *err)
 {
     const char *given = session->request->argv[0];
     int errnum = session->exec_errno;
@@ -207,7 +207,7 @@ static int refuse_exec(const struct session *session, struct bawn_error *err)
                    name);
     else if (errnum == EACCES)
         error_hint(err, "it is not executable inside; 'bawn why exec %s' says more", name);
-    session_say(session, err);
+    session->request->is_unrun = true;
     return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 

@@ -16,6 +16,7 @@ struct session_request {
     bool is_detached;
     int owner_fd;  /* a control connection whose end ends the session, or -EBADF */
     int report_fd; /* of a detached session: session_run_detached sets it */
+    bool is_unrun; /* set when the command could not be run: why is in the error */
     bool is_stale; /* set when the set-up failed: the host may not be what the image was made for */
 };
 

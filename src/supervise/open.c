@@ -249,7 +249,6 @@ int open_perform(struct call *call)
     autoclose int start = take_fd(&call->starts[0]);
     const char *path = call->paths[0];
     struct located_link link;
-    struct stat st;
 
     for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
         bool follows = false;
@@ -267,6 +266,7 @@ int open_perform(struct call *call)
             return r;
         if (link.object >= 0) {
             char where[LIMIT_PATH_BYTES];
+            struct stat st = {0};
             bool is_own = gains_nothing(open_flags(call), &link);
             autoclose int object = link.object;
 

@@ -25,6 +25,8 @@ setup() {
     [ "$status" -eq 127 ]
     [[ $output == "bawn: run no-such-program: No such file or directory"* ]]
     [[ $output == *"hint: "* ]]
+    run --separate-stderr -127 "$BAWN" run --json -- no-such-program
+    [[ -z $stderr && $(json_get "$output" 'd["error"]["message"]') == *no-such-program* ]]
     echo text >file
     run "$BAWN" run -- ./file
     [ "$status" -eq 126 ]
@@ -289,4 +291,20 @@ setup() {
         run -125 --separate-stderr "$BAWN" run -C .. --workspace-mount "$bad" -- echo ran
         [[ -z $output && $stderr == *workspace* ]]
     done
+}
+
+@test "run: a home that is the workspace, with and without a cache; a private place must be there" {
+    home=$(mktemp -d "$BATS_TEST_TMPDIR/home.XXXXXX")
+    cd "$home"
+    for start in first second; do
+        HOME=$home run -0 "$BAWN" run -- sh -c 'echo made >file; cat file'
+        [ "$output" = made ]
+    done
+    run -125 --separate-stderr "$BAWN" run --private "$home/none" -- echo ran
+    [[ -z $output && $stderr == *"$home/none: there is no such directory"*hint:* ]]
+    [ ! -e "$home/none" ]
+    mkdir place
+    echo hidden >place/file
+    run -0 "$BAWN" run --private "$home/place" -- sh -c 'ls -A place; echo new >place/new'
+    [ -z "$output" ] && [ "$(ls -A place)" = file ]
 }
