@@ -71,7 +71,7 @@ sandbox() {
     STATUS=0
     timeout -k 2 "${SANDBOX_SECONDS:-25}" "$BAWN" run -C "$WS" --ro "$BIN" "$@" \
         >"$T/stdout" 2>"$T/stderr" || STATUS=$?
-    return 0
+    [[ -z ${BAWN_TEST_NESTED:-} || -e $T/outer ]] || broken "the outer sandbox did not start"
 }
 
 # sandbox_ran: the command of the last sandbox ran and ended well; else that is a broken case.
