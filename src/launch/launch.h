@@ -27,6 +27,7 @@ struct launch_request {
     const char *skeleton; /* see root_skeleton; or NULL */
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
+    bool is_proof;   /* a set-up that is looked at more closely, once for each kind of sandbox */
     char **own_argv; /* the launcher's arguments, which pid 1 forgets; or NULL */
     int cgroup_fd;   /* a cgroup v2 directory to be born in, or -EBADF */
     /* NULL, or called while pid 1 makes the sandbox: makes its control groups and returns how many

@@ -499,6 +499,20 @@ static int begin(struct root *root, const struct image_mount **first, struct baw
     return 0;
 }
 
+/* SECURITY: a root that was not changed shows the host, and the proof inside may not notice: where
+ * a sandbox around us holds, its attempts fail as well. */
+static int see_root(int fd, struct bawn_error *err)
+{
+    struct stat made = {0};
+    struct stat seen = {0};
+
+    if (fstat(fd, &made) < 0 || stat("/", &seen) < 0)
+        return error_errno(err, errno, "look at the new root");
+    if (made.st_dev != seen.st_dev || made.st_ino != seen.st_ino)
+        return error_set(err, EPERM, "launch.root", "pivot_root: the root is still the old one");
+    return 0;
+}
+
 int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err)
 {
     struct root root = {
@@ -525,5 +539,5 @@ int root_make(const struct launch_request *request, const int *trees, struct baw
         return error_errno(err, errno, "pivot_root");
     if (umount2(".", MNT_DETACH) < 0)
         return error_errno(err, errno, "detach the old root");
-    return 0;
+    return request->is_proof ? see_root(root.fd, err) : 0;
 }
