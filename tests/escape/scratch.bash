@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # scratch.bash KEEP... -- COMMAND: runs COMMAND where the whole filesystem is a copy that is thrown
 # away, so that attempts which nothing contains hurt nobody. Runs as pid 1 of namespaces of its own;
-# KEEP are directories that are shown as they are, read-only.
+# KEEP are directories that are shown as they are, read-only; so is data/, which lists what is protected.
 set -euo pipefail
+set -- "$(realpath "$(dirname "$0")/../../data")" "$@"
 
 mount --make-rprivate /
 mount -t tmpfs -o mode=755 scratch /mnt
