@@ -27,7 +27,11 @@ ENOENT sys open s:/dev/mem O_RDONLY
 ENOENT sys open s:/dev/kvm O_RDWR
 ENOENT sys open s:/dev/fuse O_RDWR
 ENOENT sys open s:/dev/console O_RDWR
+EROFS  sys creat s:/dev/new 0644
+EROFS  sys symlink s:null s:/dev/mem
+EROFS  sys rename s:/dev/random s:/dev/console
 ok     sys open s:/dev/null O_RDWR
 ok     sys open s:/dev/urandom O_RDONLY
 ok     sys open s:/dev/shm/own O_RDWR|O_CREAT 0600
 END
+equal "" "$(ls -d /dev/new 2>/dev/null)" "the host's /dev"

@@ -27,6 +27,8 @@ git init -q "$WS"
 git -C "$WS" -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
 git -C "$WS" worktree add -q "$WS/tree" 2>/dev/null
 printf '%s\n' "$OUT/other" >"$WS/.git/worktrees/tree/commondir"
+plant "$WS/.git/hooks/kept" # not executable: git passes it over
+repository=$(witness "$WS/.git/hooks" "$WS/.git/config")
 attempts <<END
 ENOENT read $OUT/other/secret
 any    write $OUT/other/new
@@ -35,8 +37,11 @@ EBUSY|EACCES|EPERM sys unlink s:$WS/.git/worktrees/tree/commondir
 EROFS|EACCES append $WS/.git/worktrees/tree/gitdir
 EROFS|EACCES write $WS/.git/commondir
 EROFS|EACCES sys mkdir s:$WS/.git/worktrees/tree/hooks 0755
+EROFS sys chmod s:$WS/.git/hooks/kept 0777
+EROFS|EACCES append $WS/.git/config
 END
 unchanged "$before" "$OUT"
+unchanged "$repository" "$WS/.git/hooks" "$WS/.git/config"
 
 # A worktree whose repository the policy grants for writing: its hooks and config stay as they are.
 rm -rf "$WS/tree" "$WS/.git"

@@ -9,6 +9,7 @@ git init -q "$WS"
 git -C "$WS" -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
 git -C "$WS" worktree add -q "$WS/tree" 2>/dev/null
 mkdir -p "$WS/.git/modules/sub/hooks"
+plant "$WS/.git/hooks/post-merge" # not executable: git passes it over
 plant "$WS/.git/modules/sub/config" '[core]'
 configs=("$WS/.git/config" "$WS/.git/hooks" "$WS/.git/modules/sub/config" "$WS/.git/modules/sub/hooks" "$WS/.git/worktrees/tree/commondir")
 before=$(witness "${configs[@]}")
@@ -29,6 +30,8 @@ EROFS|EACCES append $WS/.git/modules/sub/config
 EROFS|EACCES write $WS/.git/modules/sub/hooks/pre-commit
 EROFS|EACCES write $WS/.git/modules/sub/config.worktree
 EROFS|EACCES write $WS/.git/hooks/pre-commit
+EROFS sys chmod s:$WS/.git/hooks/post-merge 0777
+EROFS sys utimensat cwd s:$WS/.git/config null 0
 ok    write $WS/.git/COMMIT_EDITMSG
 END
 unchanged "$before" "${configs[@]}"

@@ -10,6 +10,8 @@ ln -s file "$T/hidden/link"
 cp /bin/true "$T/hidden/tool"
 mkdir "$HOME/.ssh"
 plant "$HOME/.ssh/id_ed25519"
+plant "$WS/denied/file"
+mkdir "$WS/denied/dir"
 questions() {
     sed "s|@|$1|g" <<'END'
 sys stat s:@ buf
@@ -42,15 +44,23 @@ END
     # A watch is asked for with a descriptor that is none: the path comes second.
     echo "in / read $1"
 }
-before=$(witness "$T/hidden" "$HOME")
-attempts < <(
+# ask VERDICT PATH. openat2 may be unknown inside, for whatever path.
+ask() {
+    questions "$2" | wanted "$1" | sed "s/^$1 sys openat2/$1|ENOSYS sys openat2/"
+}
+before=$(witness "$T/hidden" "$HOME" "$WS/denied")
+attempts --deny "$WS/denied" < <(
     for path in "$T/hidden" "$T/hidden/file" "$T/hidden/dir" "$T/hidden/link" "$T/hidden/tool" \
         "$T/hidden/never" "$HOME/.ssh" "$HOME/.ssh/id_ed25519" "$HOME/.ssh/never"; do
-        # openat2 may be unknown inside, for whatever path.
-        questions "$path" | wanted ENOENT | sed 's/^ENOENT sys openat2/ENOENT|ENOSYS sys openat2/'
+        ask ENOENT "$path"
     done
+    # In a writable tree it is covered: the cover is seen, and nothing that it covers.
+    for path in "$WS/denied/file" "$WS/denied/dir" "$WS/denied/never"; do
+        ask EACCES "$path"
+    done
+    echo "EACCES list $WS/denied"
     echo "ENOENT listed $T hidden"
     echo "ok stat $WS"
     echo "ok listed $T ws"
 )
-unchanged "$before" "$T/hidden" "$HOME"
+unchanged "$before" "$T/hidden" "$HOME" "$WS/denied"
