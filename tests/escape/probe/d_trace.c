@@ -3,8 +3,8 @@
  * Looking into and steering another process.
  *   d_trace child     a child of one's own
  *   d_trace pid1      the first process inside, and what /proc shows of it
- *   d_trace signals   every signal to pid 1, then exit 5
- *   d_trace squeeze   pid 1's limits, priority and processors taken away, then exit 5
+ *   d_trace signals   every signal to the parent, which is pid 1, then exit 5
+ *   d_trace squeeze   its limits, priority and processors taken away, then exit 5
  */
 #include "d_attempt.h"
 
@@ -93,10 +93,12 @@ static void pid1(void)
 
 static void signals(void)
 {
+    pid_t reaper = getppid();
+
     for (int number = 1; number <= 64; number++)
-        kill(1, number);
+        kill(reaper, number);
     usleep(200 * 1000);
-    say("pid1-lives", kill(1, 0));
+    verdict_say(getppid() == reaper ? "alive" : "gone", "pid1");
 }
 
 static void squeeze(void)
@@ -104,15 +106,16 @@ static void squeeze(void)
     static const int resources[] = {RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_DATA,   RLIMIT_STACK,
                                     RLIMIT_AS,     RLIMIT_NPROC, RLIMIT_MEMLOCK};
     struct rlimit none = {0, 0};
+    pid_t reaper = getppid();
     cpu_set_t cpus;
 
     CPU_ZERO(&cpus);
     CPU_SET(0, &cpus);
     for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
-        prlimit(1, (enum __rlimit_resource)resources[i], &none, NULL);
-    setpriority(PRIO_PROCESS, 1, 19);
-    sched_setaffinity(1, sizeof(cpus), &cpus);
-    prlimit(1, RLIMIT_CPU, &none, NULL);
+        prlimit(reaper, (enum __rlimit_resource)resources[i], &none, NULL);
+    setpriority(PRIO_PROCESS, (id_t)reaper, 19);
+    sched_setaffinity(reaper, sizeof(cpus), &cpus);
+    prlimit(reaper, RLIMIT_CPU, &none, NULL);
     say("pid1-squeezed", 0);
 }
 
