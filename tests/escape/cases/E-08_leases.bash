@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # E-08 a file that may be read cannot be leased to make the host wait
-# layers: caps
+# layers: seccomp
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 
+# Somebody's, and one of the caller's home, which is the command's own: its owner may lease it.
 plant "$OUT/shared"
-sandbox --ro "$OUT" -- "$BIN/e_lease" "$OUT/shared"
-sandbox_ran
-answers <<END
+plant "$HOME/own/shared"
+for file in "$OUT/shared" "$HOME/own/shared"; do
+    sandbox --ro "$(dirname "$file")" -- "$BIN/e_lease" "$file"
+    sandbox_ran
+    answers <<END
 ok open
 EACCES lease-read
 EACCES lease-write
@@ -16,6 +19,7 @@ EBADF lock-write
 EBADF lock-write-ofd
 any flock-exclusive
 END
+done
 # The witness: the host opens it for writing at once while the sandbox holds what it got.
 # shellcheck disable=SC2016
 sandbox --ro "$OUT" -- sh -c 'echo >started; exec 9<"$0"; sleep 2' "$OUT/shared" &
