@@ -15,7 +15,7 @@ for _ in {1..60}; do deep=$deep/deep; done
 mkdir -p "$deep"
 echo secret >"$deep/secret.pem"
 SECONDS=0
-sandbox --deny '**/*.pem' -- sh -c 'cat "$@" 2>/dev/null | wc -c' sh tree/7/secret.pem \
+sandbox --deny '**/*.pem' -- sh -c 'cat "$@" 2>/dev/null | wc -c; (echo x >tree/9/late.pem; echo x >tree/9/late.txt) 2>/dev/null' sh tree/7/secret.pem \
     tree/200/secret.pem "$deep/secret.pem"
 ((SECONDS < 20)) || escaped "took $SECONDS s"
 CHECKED=$((CHECKED + 1))
@@ -24,4 +24,6 @@ if ((STATUS == 125)); then
     grep -q '^bawn: ' "$T/stderr" || broken "refused without a word"
 else
     equal 0 "$(cat "$T/stdout")" "bytes of denied files read"
+    # Nor is one made where the scan found none.
+    equal tree/9/late.txt "$(ls tree/9/late.*)" "what was made"
 fi
