@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A-12 a workspace that is swapped for a symbolic link while it starts is mounted as what was checked
-# layers: launch mount
+# layers: launch
 # seconds: 90
 source "$ESCAPE/lib.bash"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A-17 the files by which root rules the machine cannot be opened for writing, even if root starts it
-# layers: mount
+# layers: mount+notify
 source "$ESCAPE/lib.bash"
 
 mapfile -t switches < <(find /proc/sys -type f -perm -200 2>/dev/null | grep -v -e /net/ipv6/ -e /net/ipv4/ | head -n 400)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-09 a directory that holds something protected cannot be moved out of the way
-# layers: mount notify
+# layers: notify
 source "$ESCAPE/lib.bash"
 
 git init -q "$WS"

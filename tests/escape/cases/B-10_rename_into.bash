@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-10 nothing is moved or linked into a protected place
-# layers: mount notify
+# layers: notify
 source "$ESCAPE/lib.bash"
 
 git init -q "$WS"

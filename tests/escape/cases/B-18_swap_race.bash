@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-18 a directory that turns into a symbolic link and back leads no call outside
-# layers: mount notify
+# layers: mount+notify
 # seconds: 90
 source "$ESCAPE/lib.bash"
 export SANDBOX_SECONDS=80

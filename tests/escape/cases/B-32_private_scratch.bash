@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-32 scratch places are each sandbox's own
-# layers: mount
+# layers: launch
 source "$ESCAPE/lib.bash"
 
 name=bawn-escape-$$-$RANDOM

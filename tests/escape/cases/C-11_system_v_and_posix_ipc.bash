@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # C-11 shared memory, semaphores and queues of the host are not there
-# layers: mount
+# layers: pidns
 source "$ESCAPE/lib.bash"
 
 key=0x$(printf '%x' $((0x62000000 + RANDOM * 32768 + RANDOM)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # D-12 no signal, priority or limit reaches a process outside
-# layers: pidns landlock
+# layers: pidns
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # D-13 the launcher killed by SIGKILL leaves nobody behind
-# layers: pidns
+# layers: pidns+cgroup
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # E-04 path sockets of the host are out of reach, also below what is read-only
-# layers: mount notify
+# layers: mount
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

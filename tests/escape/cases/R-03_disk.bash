@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # R-03 scratch space, files and inodes are bounded
-# layers: mount cgroup
+# layers: launch cgroup
 # seconds: 60
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

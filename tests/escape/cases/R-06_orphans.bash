@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # R-06 ten thousand orphans are reaped, daemons end with the command
-# layers: pidns
+# layers: pidns+cgroup
 # seconds: 60
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # R-09 the cgroup cannot be left or changed
-# layers: mount seccomp
+# layers: seccomp+caps
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

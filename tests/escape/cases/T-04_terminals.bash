@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # T-04 the host's terminals cannot be opened; one of its own can
-# layers: mount
+# layers: launch
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 
