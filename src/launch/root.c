@@ -513,7 +513,8 @@ static int see_root(int fd, struct bawn_error *err)
     return 0;
 }
 
-int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err)
+int root_make(const struct launch_request *request, const int *trees, int *ret_fd,
+              struct bawn_error *err)
 {
     struct root root = {
         .image = request->image, .trees = trees, .fd = -EBADF, .remount_proc = -EBADF};
@@ -534,10 +535,14 @@ int root_make(const struct launch_request *request, const int *trees, struct baw
         result = place_all(&root, first, err);
     if (result < 0)
         return result;
+    /* SECURITY: what the host mounts later on one of these is not for us. */
+    if (LAYER("mount") && mount(NULL, ".", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return error_errno(err, errno, "make the new root private");
     /* The old root ends up on top of the new one, and is taken off by the same name. */
     if (sys_pivot_root(".", ".") < 0)
         return error_errno(err, errno, "pivot_root");
     if (umount2(".", MNT_DETACH) < 0)
         return error_errno(err, errno, "detach the old root");
+    *ret_fd = root.fd;
     return request->is_proof ? see_root(root.fd, err) : 0;
 }

@@ -12,7 +12,8 @@ int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
 /* The root from the image's steps: afterwards "/" is the new root and nothing else is mounted.
  * trees are those that the launcher opened: the skeleton, if there is one, then the id-mapped
  * ones in the order of the steps; NULL when it opened none. */
-int root_make(const struct launch_request *request, const int *trees, struct bawn_error *err);
+int root_make(const struct launch_request *request, const int *trees, int *ret_fd,
+              struct bawn_error *err);
 
 /* Opens a tree of the host as a mount of its own, whose files get the ids of a user namespace.
  * No link on the way is followed. */

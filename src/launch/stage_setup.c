@@ -140,7 +140,13 @@ static bool has_own_net(const struct image *image)
     return (image->flags & IMAGE_OWN_NET) && LAYER("netns");
 }
 
-static int prepare(const struct launch_request *request, int sock, struct net_maker *net,
+/* What the set-up makes and keeps until it is confined. */
+struct setup {
+    struct net_maker net;
+    int root_fd; /* O_PATH of the new root */
+};
+
+static int prepare(const struct launch_request *request, int sock, struct setup *setup,
                    struct bawn_error *err)
 {
     const struct image *image = request->image;
@@ -151,7 +157,7 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
     bool has_net = has_own_net(image);
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
-    int result = has_net ? net_begin(net, err) : 0;
+    int result = has_net ? net_begin(&setup->net, err) : 0;
 
     if (result == 0)
         result = enter_namespaces(
@@ -163,7 +169,8 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
-        result = root_make(request, ids_are_from_outside(image) ? trees : NULL, err);
+        result =
+            root_make(request, ids_are_from_outside(image) ? trees : NULL, &setup->root_fd, err);
     /* While the network is being made. SECURITY: in a session of our own no terminal of the host's
      * can become ours, or a command's. */
     if (result == 0 && setsid() < 0)
@@ -171,7 +178,7 @@ static int prepare(const struct launch_request *request, int sock, struct net_ma
     if (result == 0)
         result = confine_bounds(image, err);
     if (result == 0 && has_net)
-        result = net_join(net, err);
+        result = net_join(&setup->net, err);
     if (result == 0 && request->make_groups)
         result = enter_group(is_in_ns, sock, err);
     if (result == 0 && may_nest)
@@ -198,22 +205,18 @@ _Noreturn void stage_fail(int sock, int errnum, const char *call)
     _exit(125);
 }
 
-static int be_ready(const struct image *image, int sock, const struct net_maker *net,
+static int be_ready(const struct image *image, int sock, const struct setup *setup,
                     struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_READY};
-    int fds[2] = {-EBADF, -EBADF};
+    int fds[2] = {setup->root_fd, -EBADF};
     size_t count = 1;
-    int result;
+    int result = confine(image, &fds[1], err);
 
-    fds[0] = openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fds[0] < 0)
-        return error_errno(err, errno, "open the new root");
-    result = confine(image, &fds[1], err);
     if (result < 0)
         return result;
     if (has_own_net(image))
-        net_end(net);
+        net_end(&setup->net);
     if (fds[1] >= 0)
         count = 2;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
@@ -244,11 +247,11 @@ static void forget_arguments(char **argv)
 _Noreturn void stage_setup(const struct launch_request *request, int sock)
 {
     struct bawn_error err = {0};
-    struct net_maker net;
-    int result = prepare(request, sock, &net, &err);
+    struct setup setup;
+    int result = prepare(request, sock, &setup, &err);
 
     if (result == 0)
-        result = be_ready(request->image, sock, &net, &err);
+        result = be_ready(request->image, sock, &setup, &err);
     if (result < 0) {
         report_failure(sock, &err);
         _exit(125);

@@ -19,6 +19,7 @@ SANDBOX_SECONDS=20 sandbox --ro "$OUT" -- /bin/sh -c '
     echo >started
     while [ ! -e go ]; do sleep 0.05; done
     cat later/secret "$1/later/secret" "$2/secret" /proc/self/mountinfo | grep -c -e secret-text -e hostmount
+    head -c 16 /dev/full | tr "\0" 0; echo
     echo x >"$1/later/new"
     umount later; umount "$1/later"; umount -l "$1" "$2"
     true' sh "$OUT" "$system" &
@@ -28,12 +29,15 @@ for place in "$WS/later" "$OUT/later" "$system"; do
     mount -t tmpfs hostmount "$place"
     echo secret-text >"$place/secret"
 done
+echo secret-text >"$T/device"
+mount --bind "$T/device" /dev/full
 before=$(witness "$OUT/later" "$WS/later" "$system")
 touch "$WS/go"
 wait "$job"
 equal 0 "$(head -n1 "$T/stdout")" "lines of the host's later mounts"
+equal 0000000000000000 "$(sed -n 2p "$T/stdout")" "what a device is after the host mounted on it"
 unchanged "$before" "$OUT/later" "$WS/later" "$system"
 mounted=$(grep -c hostmount /proc/self/mountinfo)
 equal 3 "$mounted" "mounts of the host that are still there"
 is yes "$([[ -e $WS/started ]] && echo yes)" "the workspace is the host's"
-umount "$WS/later" "$OUT/later" "$system"
+umount "$WS/later" "$OUT/later" "$system" /dev/full
