@@ -165,11 +165,13 @@ static bool has_rules(const struct policy *policy, bool asking)
 
 static int plan_syscalls(struct plan *plan)
 {
+    bool protects = plan_notifies(plan) && has_rules(plan->policy, false);
     bool holds[] = {
         [WHEN_ALWAYS] = true,
         [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_NOT_CONTAINERS] = !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
-        [WHEN_PROTECTING] = plan_notifies(plan) && has_rules(plan->policy, false),
+        [WHEN_PROTECTING] = protects,
+        [WHEN_GUARDING] = protects && !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
         [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),
     };
 

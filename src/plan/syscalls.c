@@ -46,6 +46,14 @@
     {                                                                                              \
         RULE(name, SYSCALL_NOTIFY, WHEN_PROTECTING, why), WHOLLY                                   \
     }
+#define WATCH_MODE(name, mode)                                                                     \
+    {                                                                                              \
+        RULE(name, SYSCALL_NOTIFY, WHEN_GUARDING, modes), IF(mode, SET_ID_BITS, 0)                 \
+    }
+#define WATCH_ATTRIBUTE(name)                                                                      \
+    {                                                                                              \
+        RULE(name, SYSCALL_NOTIFY, WHEN_GUARDING, modes), WHOLLY                                   \
+    }
 /*
  * SECURITY: what is let through must not write. O_PATH drops every other flag.
  * KERNEL(3.11): this bit opens a file without a name or, without O_DIRECTORY,
@@ -74,6 +82,7 @@
 #define clocks     "the clock and the name belong to the host"
 #define lends      "whoever runs the file outside would run it with the caller's rights"
 #define creates    "a file that a rule protects may be created or replaced"
+#define modes      "a file that a rule protects may be made executable, or unreadable"
 #define family     "a socket family that no sandboxed program needs"
 
 const struct syscall_rule syscall_table[] = {
@@ -195,6 +204,19 @@ const struct syscall_rule syscall_table[] = {
     WATCH("unlink", creates),
     WATCH("unlinkat", creates),
     WATCH("rmdir", creates),
+    WATCH_MODE("chmod", 1),
+    WATCH_MODE("fchmod", 1),
+    WATCH_MODE("fchmodat", 2),
+    WATCH_MODE("fchmodat2", 2),
+    /* An access control list is one of these. */
+    WATCH_ATTRIBUTE("setxattr"),
+    WATCH_ATTRIBUTE("lsetxattr"),
+    WATCH_ATTRIBUTE("fsetxattr"),
+    WATCH_ATTRIBUTE("removexattr"),
+    WATCH_ATTRIBUTE("lremovexattr"),
+    WATCH_ATTRIBUTE("fremovexattr"),
+    ABSENT("setxattrat", WHEN_GUARDING, modes),
+    ABSENT("removexattrat", WHEN_GUARDING, modes),
 };
 
 const size_t syscall_table_count = sizeof(syscall_table) / sizeof(syscall_table[0]);
@@ -207,8 +229,8 @@ const size_t syscall_table_count = sizeof(syscall_table) / sizeof(syscall_table[
  *    and a process that the host traces dies without them.
  *  - statmount, listmount: what /proc/self/mountinfo shows.
  *  - lsm_*: what /proc/self/attr does; no_new_privs holds there too.
- *  - *xattrat, file_getattr, file_setattr: the mounts say what may be changed,
- *    as for setxattr and the ioctls that these replace.
+ *  - getxattrat, listxattrat only read; file_getattr, file_setattr: the mounts
+ *    say what may be changed, as for the ioctls that these replace.
  *  - cachestat wants an open file; futex_*, mseal, map_shadow_stack and
  *    set_mempolicy_home_node are about the caller; fchmodat2 is chmod.
  */

@@ -7,6 +7,11 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 
+#define ATTRIBUTE(name, dir, path, prepare)                                                        \
+    {                                                                                              \
+        SYS_##name, #name, {dir, -1}, {path, -1}, 1, prepare, change_attribute                     \
+    }
+
 static const struct call_kind kinds[] = {
 #ifdef SYS_open
     {SYS_open, "open", {-1, -1}, {0, -1}, -1, open_prepare, open_perform},
@@ -18,6 +23,9 @@ static const struct call_kind kinds[] = {
     {SYS_rename, "rename", {-1, -1}, {0, 1}, -1, NULL, change_name},
     {SYS_unlink, "unlink", {-1, -1}, {0, -1}, -1, NULL, change_remove},
     {SYS_rmdir, "rmdir", {-1, -1}, {0, -1}, -1, NULL, change_remove},
+#endif
+#ifdef SYS_chmod
+    {SYS_chmod, "chmod", {-1, -1}, {0, -1}, -1, NULL, change_mode},
 #endif
 #ifdef SYS_renameat
     {SYS_renameat, "renameat", {0, 2}, {1, 3}, -1, NULL, change_name},
@@ -31,6 +39,15 @@ static const struct call_kind kinds[] = {
     {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, NULL, change_name},
     {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, NULL, change_remove},
     {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, NULL, change_size},
+    {SYS_fchmod, "fchmod", {0, -1}, {-1, -1}, -1, NULL, change_mode},
+    {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
+    {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},
+    ATTRIBUTE(setxattr, -1, 0, change_prepare_attribute),
+    ATTRIBUTE(lsetxattr, -1, 0, change_prepare_attribute),
+    ATTRIBUTE(fsetxattr, 0, -1, change_prepare_attribute),
+    ATTRIBUTE(removexattr, -1, 0, NULL),
+    ATTRIBUTE(lremovexattr, -1, 0, NULL),
+    ATTRIBUTE(fremovexattr, 0, -1, NULL),
 };
 
 const struct call_kind *call_find(int number)

@@ -9,6 +9,11 @@
 
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
 
 struct call;
 
@@ -20,9 +25,10 @@ enum { CALL_SET_ID = 06000 };
 struct call_kind {
     int number;
     const char *name;
-    signed char dirs[2]; /* a path without one starts in the current directory */
+    signed char dirs[2]; /* a path without one starts in the current directory; with no path it is
+                            what the call is about */
     signed char paths[2];
-    signed char text; /* the target of a symbolic link */
+    signed char text; /* the target of a symbolic link, the name of an attribute */
     /* Takes more from the caller's memory; may be NULL. */
     int (*prepare)(struct call *call);
     int (*perform)(struct call *call);
@@ -38,9 +44,10 @@ struct call {
     int starts[2]; /* O_PATH, owned; -EBADF for absolute paths */
     char paths[2][LIMIT_PATH_BYTES];
     char text[LIMIT_PATH_BYTES];
-    mode_t own_umask;    /* the supervisor's */
-    bool has_umask;      /* the caller's is in effect instead */
-    struct open_how how; /* of opens */
+    mode_t own_umask;     /* the supervisor's */
+    bool has_umask;       /* the caller's is in effect instead */
+    struct open_how how;  /* of opens */
+    unsigned char *value; /* of an attribute, owned */
     /* The outcome, besides what perform returns: a descriptor to hand over, or one whose opening
      * must wait, which is done elsewhere. */
     int fd; /* owned */
@@ -91,5 +98,8 @@ int make_link(struct call *call);
 int change_name(struct call *call);
 int change_remove(struct call *call);
 int change_size(struct call *call);
+int change_mode(struct call *call);
+int change_prepare_attribute(struct call *call);
+int change_attribute(struct call *call);
 
 #endif

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that change what a name stands for: renames, removal, and truncation by path. */
+/* Calls that change what a name stands for, or what is known of it: renames, removal, truncation by
+ * path, modes and attributes. */
 #include "base/cleanup.h"
 #include "supervise/call.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* One side of a rename. */
@@ -118,8 +121,9 @@ int change_remove(struct call *call)
     return r;
 }
 
-/* The file that a path leads to, links followed: O_PATH, and where it is. */
-static int follow(struct call *call, struct location *at, int *ret_fd, bool *ret_write_open)
+/* What a path leads to: O_PATH, and where it is. A link as its last name is followed, or is it. */
+static int follow(struct call *call, bool follows, struct location *at, int *ret_fd,
+                  bool *ret_write_open)
 {
     struct located_link link;
     int start = take_fd(&call->starts[0]);
@@ -138,7 +142,7 @@ static int follow(struct call *call, struct location *at, int *ret_fd, bool *ret
         fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || fstat(fd, &st) < 0)
             return -errno;
-        if (!S_ISLNK(st.st_mode)) {
+        if (!S_ISLNK(st.st_mode) || (!follows && !at->has_slash)) {
             *ret_fd = take_fd(&fd);
             return at->has_slash && !S_ISDIR(st.st_mode) ? -ENOTDIR : 0;
         }
@@ -169,7 +173,7 @@ int change_size(struct call *call)
 
     if ((int64_t)call->notif->data.args[1] < 0)
         return -EINVAL;
-    r = follow(call, &at, &fd, &is_write_open);
+    r = follow(call, true, &at, &fd, &is_write_open);
     if (r < 0)
         return r;
     if (fstat(fd, &st) < 0)
@@ -179,4 +183,82 @@ int change_size(struct call *call)
         return call_refuse_old(call, fd, at.path);
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     return truncate(path, (off_t)call->notif->data.args[1]) < 0 ? -errno : 0;
+}
+
+/* What a call on modes or attributes is about, by path or by descriptor; refused where a rule is
+ * against writing it. */
+static int find_subject(struct call *call, int flags, int *ret_fd, struct stat *ret_status)
+{
+    bool is_fd = call->kind->paths[0] < 0 || ((flags & AT_EMPTY_PATH) && call->paths[0][0] == '\0');
+    autolocation struct location at = LOCATION_NONE;
+    bool is_write_open;
+    int r;
+
+    if (!is_fd) {
+        r = follow(call, !(flags & AT_SYMLINK_NOFOLLOW), &at, ret_fd, &is_write_open);
+    } else {
+        *ret_fd = take_fd(&call->starts[0]);
+        at.is_anchored = false;
+        r = locate_path(&call->locator, *ret_fd, at.path);
+    }
+    if (r == 0 && fstat(*ret_fd, ret_status) < 0)
+        r = -errno;
+    if (r < 0)
+        return r;
+    /* A pipe or a file without a name has no path that a rule could be about. */
+    if (at.path[0] == '/' && ret_status->st_nlink > 0 &&
+        call_judge_object(call, *ret_fd, at.path, at.is_anchored, PATH_WRITE) < 0)
+        return call_refuse_old(call, *ret_fd, at.path);
+    return 0;
+}
+
+int change_mode(struct call *call)
+{
+    int which = call->kind->paths[0] < 0 ? 1 : call->kind->paths[0] + 1;
+    int flags = call->kind->number == SYS_fchmodat2 ? call_int(call, 3) : 0;
+    autoclose int fd = -EBADF;
+    struct stat st;
+    char name[16];
+    int r;
+
+    if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    r = find_subject(call, flags, &fd, &st);
+    if (r < 0)
+        return r;
+    if (S_ISLNK(st.st_mode))
+        return -EOPNOTSUPP;
+    (void)snprintf(name, sizeof(name), "%d", fd);
+    return syscall(SYS_fchmodat, call->locator.self_fd, name, (mode_t)call_int(call, which)) < 0
+               ? -errno
+               : 0;
+}
+
+int change_prepare_attribute(struct call *call)
+{
+    uint64_t size = call->notif->data.args[3];
+
+    if (size > XATTR_SIZE_MAX)
+        return -E2BIG;
+    call->value = malloc(size ? size : 1);
+    if (!call->value)
+        return -ENOMEM;
+    return size ? caller_read(call->caller, call->notif->data.args[2], call->value, size) : 0;
+}
+
+int change_attribute(struct call *call)
+{
+    autoclose int fd = -EBADF;
+    struct stat st;
+    char path[32];
+    int r = find_subject(call, call->kind->name[0] == 'l' ? AT_SYMLINK_NOFOLLOW : 0, &fd, &st);
+
+    if (r < 0)
+        return r;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (call->value)
+        r = setxattr(path, call->text, call->value, call->notif->data.args[3], call_int(call, 4));
+    else
+        r = removexattr(path, call->text);
+    return r < 0 ? -errno : 0;
 }

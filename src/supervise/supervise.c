@@ -110,8 +110,13 @@ static int read_path(struct call *call, int which)
     signed char dir = call->kind->dirs[which];
     int r;
 
-    if (at < 0)
-        return 0;
+    if (at < 0) {
+        int fd = dir < 0 ? 0 : call_int(call, dir);
+
+        if (dir >= 0)
+            call->starts[which] = fd < 0 ? -EBADF : caller_open_dir(call->caller, fd);
+        return dir < 0 || call->starts[which] >= 0 ? 0 : call->starts[which];
+    }
     r = caller_read_path(call->caller, call->notif->data.args[at], call->paths[which]);
     if (r < 0)
         return r;
@@ -169,6 +174,8 @@ static void call_drop(struct call *call)
         cleanup_close(&call->starts[i]);
         call->starts[i] = -EBADF;
     }
+    free(call->value);
+    call->value = NULL;
 }
 
 static int perform(struct supervisor *supervisor, struct call *call)
@@ -260,6 +267,7 @@ static void dispatch(struct supervisor *supervisor)
     call.paths[0][0] = call.paths[1][0] = call.text[0] = '\0';
     call.how = (struct open_how){0};
     call.fd = call.user_ns = -EBADF;
+    call.value = NULL;
     call.must_wait = false;
     call.own_umask = supervisor->identity.umask;
     call.has_umask = false;

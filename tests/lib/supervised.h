@@ -37,6 +37,7 @@
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,7 +122,7 @@ struct entry {
     long notes[6];
 };
 struct shared {
-    struct entry entries[2][256];
+    struct entry entries[2][512];
     size_t count[2];
     char trees[2][64 * 1024];
     atomic_long counter;
@@ -130,6 +131,10 @@ struct shared {
 };
 
 static struct shared *shared;
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
 
 /* The filter: what bawn's own traps. */
 #define NR(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), NOTIFY
@@ -162,6 +167,16 @@ static inline int load_filter(void)
         NR(renameat),
         NR(renameat2),
         NR(truncate),
+        NR(chmod),
+        NR(fchmod),
+        NR(fchmodat),
+        NR(fchmodat2),
+        NR(setxattr),
+        NR(lsetxattr),
+        NR(fsetxattr),
+        NR(removexattr),
+        NR(lremovexattr),
+        NR(fremovexattr),
         ALLOW};
     struct sock_fprog program = {.len = ARRAY_LENGTH(code), .filter = code};
     unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
@@ -503,6 +518,11 @@ static inline long openat2_(int dir, const char *path, uint64_t flags, uint64_t 
 static inline long renameat2_(const char *from, const char *to, unsigned flags)
 {
     return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+static inline long fchmodat2_(int dir, const char *path, mode_t mode, int flags)
+{
+    return syscall(SYS_fchmodat2, dir, path, mode, flags);
 }
 
 static inline void in_fork(void (*run)(void))

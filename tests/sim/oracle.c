@@ -14,7 +14,7 @@ enum { ARGS = 6, VALUES_MAX = 128, LAST_KNOWN = 469 };
 static const struct {
     const char *name;
     int number;
-} newer[] = {{"open_tree_attr", 467}};
+} newer[] = {{"open_tree_attr", 467}, {"setxattrat", 463}, {"removexattrat", 466}};
 
 static int number_of(uint32_t library, const char *name)
 {

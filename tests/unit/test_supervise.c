@@ -110,6 +110,32 @@ static void try_names(void)
     close(config);
 }
 
+static void try_modes(void)
+{
+    int config = open("p/.git/config", O_RDONLY);
+    int dir = open("p/.git", O_RDONLY | O_DIRECTORY);
+    char path[32];
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", config);
+    EXPECT(EACCES, chmod("p/.git/config", 0755));
+    EXPECT(EACCES, chmod("toconfig", 0));
+    EXPECT(EACCES, chmod(path, 0755));
+    EXPECT(EACCES, chmod("p/.git/hooks", 0));
+    EXPECT(EACCES, fchmod(config, 0755));
+    EXPECT(EACCES, syscall(SYS_fchmodat, dir, "config", 0755));
+    EXPECT(EACCES, fchmodat2_(dir, "config", 0755, 0));
+    EXPECT(EACCES, fchmodat2_(config, "", 0755, AT_EMPTY_PATH));
+    EXPECT(EACCES, setxattr("p/.git/config", "user.a", "x", 1, 0));
+    EXPECT(EACCES, lsetxattr("p/.git/config", "user.a", "x", 1, 0));
+    EXPECT(EACCES, fsetxattr(config, "system.posix_acl_access", "x", 1, 0));
+    EXPECT(EACCES, removexattr("toconfig", "user.a"));
+    EXPECT(EACCES, fremovexattr(config, "user.a"));
+    EXPECT(0, chmod("file", 0755));
+    EXPECT(0, chmod("p/.git", 0755));
+    close(config);
+    close(dir);
+}
+
 /* pid 1 can be reached by the supervisor, and must not be through it. */
 static void try_proc(void)
 {
@@ -134,6 +160,7 @@ static void try_protected(void)
 
     try_opens();
     try_names();
+    try_modes();
     in_fork(try_proc);
     fd = open("p/.git/config", O_RDONLY);
     MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) == 7 && strcmp(text, "witness") == 0);

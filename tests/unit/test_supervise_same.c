@@ -229,6 +229,66 @@ static void table_change(void)
     DO(truncate("readonly", 0));
 }
 
+/* An access control list: rwx for the owner, r for user 1, nothing for others. */
+static const unsigned char list[] = {
+    2, 0, 0,   0,   1,   0,   7,  0, 255, 255, 255, 255, 2,   0,   4,  0, 1, 0, 0,   0,   4,   0,
+    0, 0, 255, 255, 255, 255, 16, 0, 4,   0,   255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255};
+
+static void table_modes(void)
+{
+    int file = open("pointed", O_RDONLY);
+    int dir = open("sub", O_RDONLY | O_DIRECTORY);
+    int ends[2];
+
+    DO(chmod("pointed", 0751));
+    DO(chmod("link", 0640));
+    DO(chmod("./sub/../pointed", 01644));
+    DO(chmod("sub/", 0711));
+    DO(chmod("pointed/", 0711));
+    DO(chmod("dangling", 0600));
+    DO(chmod("loop1", 0600));
+    DO(chmod("absent", 0600));
+    DO(chmod("", 0600));
+    DO(chmod((char *)8, 0600));
+    DO(chmod("fifo", 0622));
+    DO(chmod("/usr/bin/env", 0755));
+    DO(fchmod(file, 0755));
+    DO(fchmod(dir, 0755));
+    DO(fchmod(777, 0755));
+    DO(fchmod(-100, 0755));
+    DO(pipe(ends));
+    DO(fchmod(ends[0], 0600));
+    DO(syscall(SYS_fchmodat, dir, "inner", 0604));
+    DO(syscall(SYS_fchmodat, file, "inner", 0604));
+    DO(fchmodat2_(AT_FDCWD, "pointed", 0700, 0));
+    DO(fchmodat2_(AT_FDCWD, "link", 0700, AT_SYMLINK_NOFOLLOW));
+    DO(fchmodat2_(file, "", 0710, AT_EMPTY_PATH));
+    DO(fchmodat2_(file, "", 0710, 0));
+    DO(fchmodat2_(AT_FDCWD, "pointed", 0700, 1));
+    DO(setxattr("pointed", "user.one", "abc", 3, 0));
+    DO(setxattr("link", "user.two", "", 0, XATTR_CREATE));
+    DO(setxattr("pointed", "user.two", "x", 1, XATTR_CREATE));
+    DO(setxattr("pointed", "user.none", "x", 1, XATTR_REPLACE));
+    DO(setxattr("pointed", "bad", "x", 1, 0));
+    DO(setxattr("pointed", "", "x", 1, 0));
+    DO(syscall(SYS_setxattr, "pointed", "user.big", "x", 70000, 0));
+    DO(syscall(SYS_setxattr, "pointed", "user.far", (char *)8, 5, 0));
+    DO(setxattr("absent", "user.one", "x", 1, 0));
+    DO(lsetxattr("link", "user.one", "x", 1, 0));
+    DO(lsetxattr("pointed", "user.three", "x", 1, 0));
+    DO(fsetxattr(file, "user.four", "xy", 2, 0));
+    DO(setxattr("pointed", "system.posix_acl_access", list, sizeof(list), 0));
+    DO(setxattr("pointed", "trusted.one", "x", 1, 0));
+    DO(removexattr("pointed", "user.one"));
+    DO(removexattr("pointed", "user.one"));
+    DO(fremovexattr(file, "user.four"));
+    DO(lremovexattr("link", "user.two"));
+    DO(listxattr("pointed", NULL, 0));
+    DO(setxattr("/usr/bin/env", "user.one", "x", 1, 0));
+    close(file);
+    close(dir);
+}
+
 static void table_last(void)
 {
     struct rlimit few = {.rlim_cur = 3, .rlim_max = 3};
@@ -272,6 +332,7 @@ static void run_tables(void)
     table_how();
     table_make();
     table_change();
+    table_modes();
     table_last();
 }
 
@@ -388,6 +449,7 @@ static void flood(void)
         in_fork(table_how);
         in_fork(table_make);
         in_fork(table_change);
+        in_fork(table_modes);
         shared->count[0] = 0;
     }
 }

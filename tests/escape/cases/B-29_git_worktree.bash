@@ -47,12 +47,17 @@ unchanged "$repository" "$WS/.git/hooks" "$WS/.git/config"
 rm -rf "$WS/tree" "$WS/.git"
 git -C "$OUT/parent" worktree add -q "$WS/linked" 2>/dev/null
 chmod -R a+rwX "$OUT/parent" "$WS"
+plant "$OUT/parent/.git/hooks/kept"
 before=$(witness "$OUT/parent/.git/hooks" "$OUT/parent/.git/config")
 attempts --rw "$OUT/parent" <<END
 EROFS|EACCES write $OUT/parent/.git/hooks/pre-commit
 EROFS|EACCES append $OUT/parent/.git/config
+EROFS|EACCES sys chmod s:$OUT/parent/.git/hooks/kept 0777
+EROFS|EACCES sys fchmod rd:$OUT/parent/.git/hooks/kept 0777
+EROFS|EACCES sys setxattr s:$OUT/parent/.git/config s:user.x s:y 1 0
 EBUSY|EACCES|EPERM sys rename s:$OUT/parent/.git s:$OUT/parent/moved
 EROFS|EACCES write $OUT/parent/.git/info/attributes
 ok    write $OUT/parent/.git/worktrees/linked/COMMIT_EDITMSG
+ok    sys chmod s:$OUT/parent/.git/worktrees/linked/COMMIT_EDITMSG 0600
 END
 unchanged "$before" "$OUT/parent/.git/hooks" "$OUT/parent/.git/config"
