@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A-04 a symbolic link on the way to a mount point leads the set-up nowhere outside
+# not: nested, the outer sandbox meets the race first
 # layers: launch
 # seconds: 90
 source "$ESCAPE/lib.bash"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A-17 the files by which root rules the machine cannot be opened for writing, even if root starts it
+# not: nested, its ids are those of the outer sandbox
 # layers: mount+notify
 source "$ESCAPE/lib.bash"
 

@@ -12,7 +12,7 @@ for way in seize attach readv writev kcmp getfd; do
     answers <<<"EPERM pid1-$way"
 done
 for name in mem environ maps fd root cwd auxv map_files ns stack exe syscall pagemap io fdinfo; do
-    answers <<<"EACCES pid1-read-$name"
+    answers <<<"EACCES|EPERM pid1-read-$name"
 done
 for name in mem oom_score_adj clear_refs coredump_filter; do
     answers <<<"EACCES pid1-write-$name"
