@@ -104,30 +104,35 @@ static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
     return 0;
 }
 
+static int open_start(struct call *call, int which, int fd)
+{
+    int start = caller_open_dir(call->caller, fd);
+
+    if (start < 0)
+        return start;
+    call->starts[which] = start;
+    return 0;
+}
+
 static int read_path(struct call *call, int which)
 {
     signed char at = call->kind->paths[which];
     signed char dir = call->kind->dirs[which];
+    int fd = dir < 0 ? AT_FDCWD : call_int(call, dir);
     int r;
 
-    if (at < 0) {
-        int fd = dir < 0 ? 0 : call_int(call, dir);
-
-        if (dir >= 0)
-            call->starts[which] = fd < 0 ? -EBADF : caller_open_dir(call->caller, fd);
-        return dir < 0 || call->starts[which] >= 0 ? 0 : call->starts[which];
-    }
+    if (at < 0 && dir < 0)
+        return 0;
+    /* A call on a descriptor knows no current directory. */
+    if (at < 0)
+        return fd < 0 ? -EBADF : open_start(call, which, fd);
     r = caller_read_path(call->caller, call->notif->data.args[at], call->paths[which]);
     if (r < 0)
         return r;
     /* For some limits of openat2 the directory counts even where the path is absolute. */
     if (call->paths[which][0] == '/' && !(call->how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
         return 0;
-    r = caller_open_dir(call->caller, dir < 0 ? AT_FDCWD : call_int(call, dir));
-    if (r < 0)
-        return r;
-    call->starts[which] = r;
-    return 0;
+    return open_start(call, which, fd);
 }
 
 /* SECURITY: a caller in a container of its own has another root. What it does there is done from
