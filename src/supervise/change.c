@@ -108,17 +108,18 @@ static int removal_flags(const struct call *call)
 
 int change_remove(struct call *call)
 {
-    struct side side = {.at = LOCATION_NONE};
+    autolocation struct location at = LOCATION_NONE;
     char name[NAME_MAX + 2];
-    int r = find_side(call, 0, &side);
+    struct stat st;
+    int r = locate(&call->locator, &call->starts[0], call->paths[0], &at);
 
-    if (r == 0 && side.exists && side.is_refused && strcmp(side.at.name, ".") != 0)
-        r = call_refuse(call, side.at.path, EBUSY);
-    (void)snprintf(name, sizeof(name), "%s%s", side.at.name, side.at.has_slash ? "/" : "");
-    if (r == 0 && unlinkat(side.at.dir, name, removal_flags(call)) < 0)
-        r = -errno;
-    location_done(&side.at);
-    return r;
+    if (r < 0)
+        return r;
+    if (call_judge(call, &at, PATH_WRITE) < 0 && strcmp(at.name, ".") != 0 &&
+        fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return call_refuse(call, at.path, EBUSY);
+    (void)snprintf(name, sizeof(name), "%s%s", at.name, at.has_slash ? "/" : "");
+    return unlinkat(at.dir, name, removal_flags(call)) < 0 ? -errno : 0;
 }
 
 /* What a path leads to: O_PATH, and where it is. A link as its last name is followed, or is it. */
