@@ -16,14 +16,16 @@ struct kernel_rlimit {
 
 static int lower(int resource, const char *word, uint64_t value, struct bawn_error *err)
 {
-    struct kernel_rlimit limit;
+    struct kernel_rlimit limit = {value, value};
 
-    if (syscall(SYS_prlimit64, 0, resource, NULL, &limit) < 0)
-        return error_errno(err, errno, "read the limit of %s", word);
-    /* No limit is the largest number. A hard limit is lowered only: raising it takes a right that
-     * root may lack too. */
-    if (value < limit.hard)
-        limit.hard = value;
+    if (syscall(SYS_prlimit64, 0, resource, &limit, NULL) == 0)
+        return 0;
+    /* To raise a hard limit takes a right that nobody in a user namespace has: one that is lower
+     * stays. */
+    if (errno != EPERM || syscall(SYS_prlimit64, 0, resource, NULL, &limit) < 0)
+        return error_errno(err, errno, "limit %s", word);
+    if (limit.hard > value)
+        return error_errno(err, EPERM, "limit %s", word);
     limit.soft = limit.hard;
     if (syscall(SYS_prlimit64, 0, resource, &limit, NULL) < 0)
         return error_errno(err, errno, "limit %s", word);

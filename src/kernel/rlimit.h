@@ -15,9 +15,9 @@ struct rlimit_values {
     uint64_t processes;
 };
 
-/* Sets both the soft and the hard limit; what is lower already stays so. Core files are off,
- * whatever the values are. Address space is never limited: language runtimes reserve terabytes.
- * Safe between clone and exec. */
+/* Sets both the soft and the hard limit; in a user namespace what is lower already stays so. Core
+ * files are off, whatever the values are. Address space is never limited: language runtimes reserve
+ * terabytes. Safe between clone and exec. */
 int rlimit_apply(const struct rlimit_values *values, struct bawn_error *err);
 
 #endif

@@ -218,7 +218,7 @@ int change_mode(struct call *call)
     int which = call->kind->paths[0] < 0 ? 1 : call->kind->paths[0] + 1;
     int flags = call->kind->number == SYS_fchmodat2 ? call_int(call, 3) : 0;
     autoclose int fd = -EBADF;
-    struct stat st;
+    struct stat st = {0};
     char name[16];
     int r;
 
@@ -250,7 +250,7 @@ int change_prepare_attribute(struct call *call)
 int change_attribute(struct call *call)
 {
     autoclose int fd = -EBADF;
-    struct stat st;
+    struct stat st = {0};
     char path[32];
     int r = find_subject(call, call->kind->name[0] == 'l' ? AT_SYMLINK_NOFOLLOW : 0, &fd, &st);
 

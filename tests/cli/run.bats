@@ -271,6 +271,7 @@ setup() {
     here=$PWD
     mkdir -p .git/hooks src sub
     for reads in strict dynamic; do
+        # shellcheck disable=SC2016 # for the shell inside
         run -0 --separate-stderr "$BAWN" run --reads $reads --workspace-mount /workspace -- sh -c '
             pwd; echo "$PWD"; echo new >src/made
             for name in .git/hooks/pre-commit .vscode .git/config sub/.git/hooks/x; do
@@ -296,7 +297,7 @@ setup() {
 @test "run: a home that is the workspace, with and without a cache; a private place must be there" {
     home=$(mktemp -d "$BATS_TEST_TMPDIR/home.XXXXXX")
     cd "$home"
-    for start in first second; do
+    for _ in first second; do
         HOME=$home run -0 "$BAWN" run -- sh -c 'echo made >file; cat file'
         [ "$output" = made ]
     done
