@@ -16,10 +16,11 @@ now() {
     names "$WS" && names "$HOME" && witness "$WS/sub" "$WS/.bashrc" "$WS/empty"
 }
 before=$(now)
-# Control groups of a launcher, by its pid in their names.
+# Control groups of a launcher, by its pid in their names; not those that were here before.
 groups_of() {
-    find /sys/fs/cgroup -maxdepth 5 -type d -name "bawn-$1-*" 2>/dev/null
+    find /sys/fs/cgroup -maxdepth 5 -type d -name "bawn-$1-*" 2>/dev/null | grep -vxF -f "$T/older"
 }
+find /sys/fs/cgroup -maxdepth 5 -type d -name "bawn-*" >"$T/older" 2>/dev/null
 no_groups_of() {
     [[ -z $(groups_of "$1") ]]
 }
