@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/deps.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
 
@@ -38,7 +39,7 @@ static void add_path(struct deps *deps, enum image_dep_kind kind, const char *pa
         dep.mode = status.st_mode;
         dep.mtime_ns = image_time_ns(status.st_mtim);
         dep.ctime_ns = image_time_ns(status.st_ctim);
-        if (kind == DEP_GATE && !image_is_settled(dep.mtime_ns))
+        if (kind == DEP_GATE && !image_is_settled(dep.mtime_ns, clock_wall()))
             dep.mtime_ns = -1;
     }
     add_dep(deps, dep, path, NULL);

@@ -9,6 +9,7 @@
  * policy seals it.
  */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/environ.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -197,7 +198,7 @@ static void shut(int file, const char *bytes, const struct gate *gate)
     autoclose int fd = -EBADF;
     char path[32];
 
-    if (!gate->dep || !image_is_settled(gate->mtime_ns))
+    if (!gate->dep || !image_is_settled(gate->mtime_ns, clock_wall()))
         return;
     /* SECURITY: this file, not one that has its name by now. */
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);

@@ -11,7 +11,7 @@ int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
 
 /* The root from the image's steps: afterwards "/" is the new root and nothing else is mounted.
  * trees are those that the launcher opened: the skeleton, if there is one, then the id-mapped
- * ones in the order of the steps; NULL when it opened none. */
+ * ones in the order of the steps; NULL when it opened none. *ret_fd is the root, O_PATH. */
 int root_make(const struct launch_request *request, const int *trees, int *ret_fd,
               struct bawn_error *err);
 

@@ -9,16 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As they came, where pid 1 has no streams of its own any more: only to be kept over the exec. */
-static int keep_streams(void)
-{
-    for (int i = 0; i < 3; i++) {
-        if (fcntl(i, F_SETFD, 0) < 0)
-            return -errno;
-    }
-    return 0;
-}
-
 /* The streams, each where it belongs. They may be numbered 0 to 2 themselves, in another order. */
 static int take_streams(const struct stage_command *command)
 {
@@ -26,8 +16,6 @@ static int take_streams(const struct stage_command *command)
 
     if (command->flags & EXEC_OWN)
         return 0;
-    if (command->fds[0] == 0 && command->fds[1] == 1 && command->fds[2] == 2)
-        return keep_streams();
     for (int i = 0; i < 3; i++) {
         from[i] = fcntl(command->fds[i], F_DUPFD_CLOEXEC, 3);
         if (from[i] < 0)

@@ -127,12 +127,12 @@ static void make_point(struct compiler *compiler, const char *target, bool is_fi
              target);
 }
 
-static bool is_file(const struct compiler *compiler, const char *path)
+static enum look look_at(const struct compiler *compiler, const char *path)
 {
     char target[LIMIT_PATH_BYTES];
     const struct looker *looker = compiler->input->looker;
 
-    return looker->look(looker->context, path, target, sizeof(target)) != LOOK_DIRECTORY;
+    return looker->look(looker->context, path, target, sizeof(target));
 }
 
 /*
@@ -176,7 +176,7 @@ static bool is_seal(const struct compiler *compiler, const struct mount_step *st
 
 static int bind_step(struct compiler *compiler, const struct mount_step *step)
 {
-    bool file = is_file(compiler, step->source);
+    bool file = look_at(compiler, step->source) != LOOK_DIRECTORY;
     bool is_root = strcmp(step->target, "/") == 0;
     bool early = step->read_only && is_early(compiler, step->target) && !is_root;
     struct image_mount mount = {.step = is_seal(compiler, step) ? STEP_SEAL : STEP_BIND};
@@ -209,14 +209,6 @@ static uint64_t tmpfs_size(const struct compiler *compiler, uint64_t wanted)
     return plan->facts->cgroup == CGROUP_NONE && memory && memory < wanted ? memory : wanted;
 }
 
-static bool is_absent(const struct compiler *compiler, const char *path)
-{
-    char target[LIMIT_PATH_BYTES];
-    const struct looker *looker = compiler->input->looker;
-
-    return looker->look(looker->context, path, target, sizeof(target)) == LOOK_ABSENT;
-}
-
 /* In a tree of the host there is nothing to mount on, and nothing is made there. */
 static int refuse_private(struct compiler *compiler, const struct mount_step *step)
 {
@@ -232,7 +224,7 @@ static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, 
     struct image_mount mount = {.step = STEP_TMPFS, .mode = (uint16_t)mode};
     const struct cover *cover = cover_of(compiler, step->target);
 
-    if (cover && cover->kind == COVER_TREE && is_absent(compiler, step->target))
+    if (cover && cover->kind == COVER_TREE && look_at(compiler, step->target) == LOOK_ABSENT)
         return step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN
                    ? 0 /* a cache that the home, which is the workspace, has not */
                    : refuse_private(compiler, step);
@@ -394,7 +386,6 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
     const struct compile_input *input = compiler->input;
     struct image_mount mount = {.step = STEP_SHELF, .flags = STEP_READ_ONLY | STEP_OPTIONAL};
     char name[32];
-    char target[LIMIT_PATH_BYTES];
     char resolved[LIMIT_PATH_BYTES];
     const struct cover *cover;
 
@@ -410,7 +401,7 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
                  text, resolved);
         return;
     }
-    if (input->looker->look(input->looker->context, resolved, target, sizeof(target)) != LOOK_OTHER)
+    if (look_at(compiler, resolved) != LOOK_OTHER)
         return;
     (void)snprintf(name, sizeof(name), "text-%u", compiler->texts++);
     add_shelf(compiler, STEP_TEXT, name, text);

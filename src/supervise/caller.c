@@ -27,11 +27,6 @@ void caller_forget(struct caller *caller)
     caller->proc_fd = caller->status_fd = -EBADF;
 }
 
-void caller_done(struct caller *caller)
-{
-    caller_forget(caller);
-}
-
 void caller_attach(struct caller *caller, pid_t tid, uint64_t call)
 {
     if (caller->tid != tid)

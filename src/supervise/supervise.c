@@ -55,7 +55,7 @@ void supervisor_free(struct supervisor *supervisor)
     if (!supervisor)
         return;
     waiters_done(&supervisor->waiters);
-    caller_done(&supervisor->caller);
+    caller_forget(&supervisor->caller);
     cleanup_close(&supervisor->self_fd);
     if (supervisor->is_ready)
         guard_done(&supervisor->guard);

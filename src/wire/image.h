@@ -105,11 +105,8 @@ static inline int64_t image_time_ns(struct timespec time)
 
 /* Whether a directory changed so long ago that one more change would show: clocks of file systems
  * go by ticks of up to 10 ms. */
-static inline bool image_is_settled(int64_t mtime_ns)
+static inline bool image_is_settled(int64_t mtime_ns, struct timespec now)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     return image_time_ns(now) - mtime_ns > 20 * 1000000LL;
 }
 
