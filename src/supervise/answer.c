@@ -13,9 +13,20 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
 #endif
 
+/* KERNEL: each request takes a lock that a signal ends the wait for; nothing was done then. */
+static int request_surely(int notify_fd, unsigned long number, void *argument)
+{
+    int r;
+
+    do
+        r = answer_request(notify_fd, number, argument);
+    while (r < 0 && errno == EINTR);
+    return r;
+}
+
 bool answer_is_wanted(int notify_fd, uint64_t id)
 {
-    return answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+    return request_surely(notify_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 void answer_value(int notify_fd, uint64_t id, int64_t result)
@@ -26,8 +37,7 @@ void answer_value(int notify_fd, uint64_t id, int64_t result)
         response.error = (int32_t)result;
     else
         response.val = result;
-    while (answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_SEND, &response) < 0 && errno == EINTR)
-        continue;
+    (void)request_surely(notify_fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 /*
@@ -56,7 +66,7 @@ static int add_fd(int notify_fd, struct seccomp_notif_addfd *add)
  */
 void answer_here(int notify_fd, bool is_here)
 {
-    (void)answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
+    (void)request_surely(notify_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS,
                          (void *)(is_here ? SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP : 0UL));
 }
 

@@ -293,8 +293,9 @@ int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn
 
     if (supervisor->waiters.count)
         waiters_reap(&supervisor->waiters);
+    /* KERNEL: POLLERR means that a signal came while it was looked, and no more. */
     if (!(events & POLLIN))
-        return events & (POLLHUP | POLLERR) ? -EPIPE : 0;
+        return events & POLLHUP ? -EPIPE : 0;
     r = get_ready(supervisor, err);
     if (r < 0)
         return r;
