@@ -33,6 +33,9 @@ int assembly_look_for(struct assembly *assembly, const char *path);
 /* What $NAME in front of a path stands for; home and workspace are known by then. */
 int assembly_make_places(struct assembly *assembly);
 
+/* The built-in layer; the documents, which name its parts, are read by then. */
+int assembly_load_builtins(struct assembly *assembly);
+
 /* The layer of the BAWN_* variables. */
 int assembly_load_variables(struct assembly *assembly);
 
