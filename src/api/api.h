@@ -68,6 +68,9 @@ void link_notes_done(struct link_notes *notes);
 /* The next link; start with NULL. NULL behind the last. */
 const char *link_notes_next(const struct link_notes *notes, const char *link);
 
+/* The directory of the work, resolved; one that can be entered. */
+int load_workspace(const struct bawn_load *load, char **ret_path, struct bawn_error *err);
+
 /* What the caller's environment says of home and the user's configuration directory; both are
  * absolute and resolved. */
 int load_home(const struct bawn_load *load, char ret_home[LIMIT_PATH_BYTES],

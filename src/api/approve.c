@@ -70,14 +70,13 @@ static char *updated_record(const char *record, const char *file, const char *sh
 
 int bawn_policy_project_file(const struct bawn_load *load, char **ret_path, struct bawn_error *err)
 {
-    autofree char *workspace = realpath(load->workspace, NULL);
+    autofree char *workspace = NULL;
     char home[LIMIT_PATH_BYTES];
     char dir[LIMIT_PATH_BYTES];
-    int r;
+    int r = load_workspace(load, &workspace, err);
 
-    if (!workspace)
-        return error_errno(err, errno, "workspace %s", load->workspace);
-    r = load_home(load, home, err);
+    if (r == 0)
+        r = load_home(load, home, err);
     if (r < 0)
         return r;
     if (!load_find_project(workspace, home, ".bawn", dir))

@@ -361,14 +361,11 @@ static int find_places(struct assembly *assembly)
     char home[LIMIT_PATH_BYTES];
     char store[LIMIT_PATH_BYTES];
     size_t length;
-    autofree char *workspace = realpath(load->workspace, NULL);
-    struct stat st;
-    int r;
+    autofree char *workspace = NULL;
+    int r = load_workspace(load, &workspace, assembly->err);
 
-    if (!workspace || stat(workspace, &st) < 0)
-        return error_errno(assembly->err, errno, "workspace %s", load->workspace);
-    if (!S_ISDIR(st.st_mode))
-        return error_errno(assembly->err, ENOTDIR, "workspace %s", load->workspace);
+    if (r < 0)
+        return r;
     r = load_home(load, home, assembly->err);
     if (r < 0)
         return r;

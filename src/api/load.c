@@ -7,6 +7,7 @@
 #include "config/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -224,6 +225,31 @@ int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, c
 static int resolve_dir(const char *path, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
 {
     return resolve_path(NULL, "/", path, &host_looker, ret_path, err);
+}
+
+int load_workspace(const struct bawn_load *load, char **ret_path, struct bawn_error *err)
+{
+    const char *name = load->workspace;
+    bool is_cwd = strcmp(name, ".") == 0;
+    autofree char *path = realpath(name, NULL);
+    struct stat st;
+    int errnum = 0;
+
+    if (!path || stat(path, &st) < 0)
+        errnum = errno;
+    else if (!S_ISDIR(st.st_mode))
+        errnum = ENOTDIR;
+    else if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+        errnum = errno;
+    if (errnum == 0) {
+        *ret_path = take_ptr(&path);
+        return 0;
+    }
+    (void)error_errno(err, errnum, "%s%s", is_cwd ? "the working directory" : "workspace ",
+                      is_cwd ? "" : name);
+    error_hint(err, "name a directory that is there and that you may enter%s",
+               is_cwd ? ": cd, or --workspace" : "");
+    return -errnum;
 }
 
 int load_home(const struct bawn_load *load, char ret_home[LIMIT_PATH_BYTES], struct bawn_error *err)

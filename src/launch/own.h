@@ -16,7 +16,7 @@
 _Noreturn void stage_setup(const struct launch_request *request, int sock);
 
 /* Says SYNC_FAILED, at any time before a command runs, and ends. */
-_Noreturn void stage_fail(int sock, int errnum, const char *call);
+_Noreturn void stage_fail(int sock, const struct bawn_error *err);
 
 /*
  * stage_init - pid 1: starts commands on request, and reaps
@@ -34,8 +34,7 @@ _Noreturn void stage_init(int sock, const struct image *image);
  * Holds:    what pid 1 holds: nothing. Shares pid 1's memory until the exec.
  * Must:     take its streams, terminal, directory and signals, then exec.
  * Mustn't:  allocate, write to memory of pid 1 but *failure.
- * Ends:     by exec, or by _exit with the errno of the exec, or a negative one of what comes before
- *           it, in *failure.
+ * Ends:     by exec, or by _exit with the reason in *failure.
  */
 struct stage_command {
     const char *cwd;
@@ -45,7 +44,12 @@ struct stage_command {
     uint32_t flags;   /* enum exec_flag */
     const char *path; /* where programs are looked for */
 };
-_Noreturn void stage_command(const struct stage_command *command, volatile int *failure);
+struct stage_failure {
+    enum { FAILED_STREAMS = 1, FAILED_CWD, FAILED_EXEC } at;
+    int errnum;
+};
+_Noreturn void stage_command(const struct stage_command *command,
+                             volatile struct stage_failure *failure);
 
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
 bool ids_are_from_outside(const struct image *image);

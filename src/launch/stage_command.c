@@ -65,7 +65,8 @@ static int exec_search(const struct stage_command *command)
     return errnum;
 }
 
-_Noreturn void stage_command(const struct stage_command *command, volatile int *failure)
+_Noreturn void stage_command(const struct stage_command *command,
+                             volatile struct stage_failure *failure)
 {
     int result = take_streams(command);
 
@@ -74,9 +75,16 @@ _Noreturn void stage_command(const struct stage_command *command, volatile int *
         result = pty_take(command->slave_fd, command->flags & EXEC_TTY);
     else if (result == 0 && setpgid(0, 0) < 0)
         result = -errno;
-    if (result == 0 && chdir(command->cwd) < 0)
+    failure->at = FAILED_STREAMS;
+    if (result == 0 && chdir(command->cwd) < 0) {
+        failure->at = FAILED_CWD;
         result = -errno;
+    }
     unblock_signals();
-    *failure = result < 0 ? result : exec_search(command);
+    if (result == 0) {
+        failure->at = FAILED_EXEC;
+        result = -exec_search(command);
+    }
+    failure->errnum = -result;
     _exit(127);
 }

@@ -67,7 +67,7 @@ static const char *find_path(char *const *envp)
 }
 
 /* A child that shares our memory until its exec, so that only a page table entry is copied. */
-static pid_t spawn(const struct stage_command *command, volatile int *failure)
+static pid_t spawn(const struct stage_command *command, volatile struct stage_failure *failure)
 {
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork): a fork
      * would copy the launcher's memory, and stage_command keeps the rules of a vfork. */
@@ -88,21 +88,36 @@ static struct job *free_job(struct init *init)
     return NULL;
 }
 
+/* The errno of the exec, or a negative one of what comes before it. */
+static int explain(const struct stage_command *command, struct stage_failure failure,
+                   struct bawn_error *err)
+{
+    if (failure.at == FAILED_EXEC)
+        return failure.errnum;
+    if (failure.at == FAILED_STREAMS)
+        return error_errno(err, failure.errnum, "give the command its streams");
+    (void)error_errno(err, failure.errnum, "enter %s, where the command starts", command->cwd);
+    error_hint(err, failure.errnum == EACCES
+                        ? "the sandbox's user may not enter it: cd elsewhere, or change its mode"
+                        : "cd to a directory that the policy grants");
+    return -failure.errnum;
+}
+
 /* 0, the errno of the exec, or a negative one of what comes before it. */
 static int start_job(struct init *init, const struct sync_message *message, size_t size,
-                     const int fds[SYNC_FDS], int *ret_master)
+                     const int fds[SYNC_FDS], int *ret_master, struct bawn_error *err)
 {
     struct stage_command command = {.flags = message->flags};
     struct job *job = free_job(init);
     autoclose int slave = -EBADF;
-    volatile int failure = 0;
+    volatile struct stage_failure failure = {0};
     int result = 0;
     pid_t pid;
 
     if (!job)
-        return -EAGAIN;
+        return error_errno(err, EAGAIN, "start one more command");
     if (!split_strings(init, message, size, &command))
-        return -EINVAL;
+        return error_errno(err, EINVAL, "read the command");
     command.path = find_path(command.envp);
     memcpy(command.fds, fds, sizeof(command.fds));
     if (message->flags & EXEC_TTY)
@@ -110,14 +125,14 @@ static int start_job(struct init *init, const struct sync_message *message, size
     if (result == 0 && slave >= 0)
         result = pty_set(slave, &message->state, &message->size);
     if (result < 0)
-        return result;
+        return error_errno(err, -result, "make a terminal");
     command.slave_fd = slave;
     pid = spawn(&command, &failure);
     if (pid < 0)
-        return -errno;
-    if (failure) {
+        return error_errno(err, errno, "start the command: vfork");
+    if (failure.errnum) {
         (void)waitpid(pid, NULL, __WALL);
-        return failure;
+        return explain(&command, failure, err);
     }
     *job = (struct job){.pid = pid, .number = message->job, .flags = message->flags};
     return 0;
@@ -127,14 +142,15 @@ static void handle_exec(struct init *init, const struct sync_message *message, s
                         const int fds[SYNC_FDS])
 {
     autoclose int master = -EBADF;
-    int result = start_job(init, message, size, fds, &master);
+    struct bawn_error err = {0};
+    int result = start_job(init, message, size, fds, &master, &err);
 
     /* The caller's streams are the command's alone: who reads them must see their end. */
     if (message->flags & EXEC_OWN)
         (void)sys_close_range(0, 2, 0);
     /* Not the command's fault: the sandbox that was to run it ends. */
     if (result < 0 && (message->flags & EXEC_ENDS))
-        stage_fail(init->sock, -result, "start the command");
+        stage_fail(init->sock, &err);
     if (result != 0)
         say(init, SYNC_NOEXEC, message->job, abs(result), -EBADF);
     else if (master >= 0)
@@ -170,12 +186,13 @@ static void handle_message(struct init *init)
     struct sync_message message;
     int fds[SYNC_FDS];
     size_t size = sizeof(init->bytes);
-    int result = sync_receive(init->sock, &message, init->bytes, &size, fds, NULL);
+    struct bawn_error err = {0};
+    int result = sync_receive(init->sock, &message, init->bytes, &size, fds, &err);
 
     if (result == -EPIPE)
         _exit(0);
     if (result < 0)
-        stage_fail(init->sock, -result, "receive from the launcher");
+        stage_fail(init->sock, &err);
     switch (message.point) {
     case SYNC_EXEC:
         handle_exec(init, &message, size, fds);
@@ -216,6 +233,7 @@ _Noreturn void stage_init(int sock, const struct image *image)
 {
     static struct init init;
     struct pollfd ready[2] = {{.fd = sock, .events = POLLIN}, {.events = POLLIN}};
+    struct bawn_error err = {0};
     sigset_t children;
 
     init.sock = sock;
@@ -225,8 +243,10 @@ _Noreturn void stage_init(int sock, const struct image *image)
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     ready[1].fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (ready[1].fd < 0)
-        stage_fail(sock, errno, "signalfd");
+    if (ready[1].fd < 0) {
+        (void)error_errno(&err, errno, "signalfd");
+        stage_fail(sock, &err);
+    }
     /* Until the first message there is nobody to be reaped. */
     handle_message(&init);
     for (;;) {

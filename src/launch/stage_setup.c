@@ -189,19 +189,11 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
     return result == 0 ? limit_own(image, err) : result;
 }
 
-static void report_failure(int sock, const struct bawn_error *error)
+_Noreturn void stage_fail(int sock, const struct bawn_error *err)
 {
-    struct sync_message message = {.point = SYNC_FAILED, .value = error->errnum};
+    struct sync_message message = {.point = SYNC_FAILED, .value = err->errnum};
 
-    (void)sync_send(sock, &message, error, sizeof(*error), NULL, 0, NULL);
-}
-
-_Noreturn void stage_fail(int sock, int errnum, const char *call)
-{
-    struct bawn_error err = {0};
-
-    (void)error_errno(&err, errnum, "%s", call);
-    report_failure(sock, &err);
+    (void)sync_send(sock, &message, err, sizeof(*err), NULL, 0, NULL);
     _exit(125);
 }
 
@@ -252,10 +244,8 @@ _Noreturn void stage_setup(const struct launch_request *request, int sock)
 
     if (result == 0)
         result = be_ready(request->image, sock, &setup, &err);
-    if (result < 0) {
-        report_failure(sock, &err);
-        _exit(125);
-    }
+    if (result < 0)
+        stage_fail(sock, &err);
     forget_arguments(request->own_argv);
     stage_init(sock, request->image);
 }

@@ -21,8 +21,7 @@ setup() {
 }
 
 @test "run: 127 when there is no such program, 126 when it cannot be run" {
-    run "$BAWN" run -- no-such-program
-    [ "$status" -eq 127 ]
+    run -127 "$BAWN" run -- no-such-program
     [[ $output == "bawn: run no-such-program: No such file or directory"* ]]
     [[ $output == *"hint: "* ]]
     run --separate-stderr -127 "$BAWN" run --json -- no-such-program
@@ -111,6 +110,26 @@ setup() {
     [ "$output" = "$PWD/a/b" ]
     run "$BAWN" run -C a -- pwd
     [ "$output" = "$PWD/a" ]
+}
+
+@test "run: a working directory that is gone or closed is named, and what to do" {
+    mkdir gone shut
+    cd gone
+    rmdir ../gone
+    run "$BAWN" run -- true
+    [ "$status" -eq 125 ]
+    [[ $output == "bawn: the working directory: No such file or directory"*"hint: "*"--workspace"* ]]
+    cd "$BATS_TEST_TMPDIR/work/shut"
+    # Root enters, but inside it is another.
+    [ "$(id -u)" -eq 0 ] && chown 1 .
+    chmod "$([ "$(id -u)" -eq 0 ] && echo 700 || echo 000)" .
+    run "$BAWN" run -- true
+    chmod 755 "$BATS_TEST_TMPDIR/work/shut"
+    [ "$status" -eq 125 ]
+    [[ $output == "bawn: "*"Permission denied"*"hint: "*"cd"* ]]
+    run "$BAWN" run -C "$BATS_TEST_TMPDIR/none" -- true
+    [ "$status" -eq 125 ]
+    [[ $output == "bawn: workspace $BATS_TEST_TMPDIR/none: No such file or directory"*"hint: "* ]]
 }
 
 @test "run: what it writes is the caller's" {
