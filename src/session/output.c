@@ -162,8 +162,13 @@ static int on_output(void *context, uint32_t events)
 {
     struct output *output = context;
 
-    for (size_t i = 0; events & POLLOUT && i < OUTPUT_VIEWERS_MAX; i++)
-        type_keys(output, &output->viewers[i]);
+    for (size_t i = 0; i < OUTPUT_VIEWERS_MAX; i++) {
+        if (events & POLLOUT)
+            type_keys(output, &output->viewers[i]);
+        /* Nobody is left to take them: waiting for that would be waiting without rest. */
+        else if (events & (POLLHUP | POLLERR))
+            output->viewers[i].key_count = 0;
+    }
     /* A hang-up comes unasked for. */
     if (events & ~(uint32_t)POLLOUT && has_room(output) && take_in(output))
         show_all(output);
