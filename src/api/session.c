@@ -101,8 +101,8 @@ static int hear(const struct bawn_session *session, struct ended *ended, uint32_
     struct control_message message = {0};
     int fds[CONTROL_FDS];
     size_t size = 0;
-    int r =
-        control_receive(session->sock, &message, &ended->error, sizeof(ended->error), &size, fds);
+    char bytes[sizeof(ended->error)];
+    int r = control_receive(session->sock, &message, bytes, sizeof(bytes), &size, fds);
 
     packet_drop_fds(fds, CONTROL_FDS);
     if (r == -EPIPE)
@@ -113,7 +113,7 @@ static int hear(const struct bawn_session *session, struct ended *ended, uint32_
     ended->value = message.value;
     ended->has_failed = message.kind == CONTROL_FAILED;
     *ret_kind = message.kind;
-    if (ended->has_failed && (size != sizeof(ended->error) || message.value <= 0))
+    if (ended->has_failed && error_take(bytes, size, &ended->error) == 0)
         return error_set(err, EPROTO, "session.protocol", "the session sent a broken message");
     return 0;
 }
@@ -123,7 +123,7 @@ static int give(const struct ended *ended, int *ret_status, struct bawn_error *e
     if (ended->has_failed) {
         if (err)
             *err = ended->error;
-        return -ended->value;
+        return -ended->error.errnum;
     }
     *ret_status =
         WIFSIGNALED(ended->value) ? 128 + WTERMSIG(ended->value) : WEXITSTATUS(ended->value);

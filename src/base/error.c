@@ -73,6 +73,22 @@ void error_hint(struct bawn_error *err, const char *format, ...)
     text_escape(err->hint, sizeof(err->hint), full, strlen(full), TEXT_LINES);
 }
 
+int error_take(const void *bytes, size_t size, struct bawn_error *err)
+{
+    struct bawn_error sent;
+
+    if (size != sizeof(sent))
+        return 0;
+    memcpy(&sent, bytes, size);
+    if (sent.errnum <= 0 || !memchr(sent.code, '\0', sizeof(sent.code)) ||
+        !memchr(sent.message, '\0', sizeof(sent.message)) ||
+        !memchr(sent.hint, '\0', sizeof(sent.hint)))
+        return 0;
+    (void)error_set(err, sent.errnum, sent.code, "%s", sent.message);
+    error_hint(err, "%s", sent.hint);
+    return -sent.errnum;
+}
+
 int error_memory(struct bawn_error *err)
 {
     return error_errno(err, ENOMEM, "allocate");

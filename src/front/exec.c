@@ -73,8 +73,9 @@ static int on_answer(void *context, uint32_t events)
         exec->master_fd = fds[0];
         return terminal_start(&exec->terminal, &exec->loop, in, out, exec->master_fd, exec->err);
     }
-    if (result == 0 && exec->message.kind == CONTROL_FAILED && size == sizeof(bytes))
-        memcpy(exec->err, bytes, sizeof(bytes));
+    if (result == 0 && exec->message.kind == CONTROL_FAILED &&
+        error_take(bytes, size, exec->err) == 0)
+        result = -EPROTO;
     exec->result = result;
     loop_end(&exec->loop);
     return 0;
@@ -124,6 +125,8 @@ static int judge(const struct exec *exec)
 {
     int errnum = exec->message.value;
 
+    if (exec->result == -EPROTO)
+        return link_refuse_answer(&exec->link, exec->err);
     if (exec->result < 0) {
         (void)error_set(exec->err, EPIPE, "session.gone", "%s: the session has ended",
                         exec->link.sid);
@@ -132,9 +135,8 @@ static int judge(const struct exec *exec)
     }
     if (exec->message.kind == CONTROL_EXITED)
         return front_status_of(exec->message.value);
-    if (exec->message.kind != CONTROL_FAILED || exec->err->errnum <= 0)
-        return error_set(exec->err, EPROTO, "session.protocol",
-                         "session %s is of another version of bawn", exec->link.sid);
+    if (exec->message.kind != CONTROL_FAILED)
+        return link_refuse_answer(&exec->link, exec->err);
     if (strcmp(exec->err->code, CONTROL_NOT_RUN) != 0)
         return -exec->err->errnum;
     (void)error_errno(exec->err, errnum, "run %s", exec->argv[0]);

@@ -41,6 +41,15 @@ int link_refuse_gone(const struct link *link, struct bawn_error *err)
     return -EPIPE;
 }
 
+int link_refuse_answer(const struct link *link, struct bawn_error *err)
+{
+    (void)error_set(err, EPROTO, "session.protocol",
+                    "%s: the session's answer makes no sense: it may be of another version of bawn",
+                    link->sid);
+    error_hint(err, "end it with the bawn that started it, and start it anew");
+    return -EPROTO;
+}
+
 int link_send(const struct link *link, struct control_message *message, struct bawn_error *err)
 {
     int result;
@@ -62,18 +71,19 @@ int link_await(const struct link *link, enum control_kind wanted, struct control
 
     if (result == -EPIPE)
         return link_refuse_gone(link, err);
+    if (result == -EPROTO)
+        return link_refuse_answer(link, err);
     if (result < 0)
         return error_errno(err, -result, "hear from session %s", link->sid);
     if (ret_fd)
         *ret_fd = take_fd(&fds[0]);
     packet_drop_fds(fds, CONTROL_FDS);
-    if (message->kind == CONTROL_FAILED && length == sizeof(*err) && message->value > 0) {
-        memcpy(err, room, sizeof(*err));
-        return -message->value;
-    }
+    if (message->kind == CONTROL_FAILED)
+        result = error_take(room, length, err);
+    if (result < 0)
+        return result;
     if (message->kind != wanted || length != size)
-        return error_set(err, EPROTO, "session.protocol",
-                         "session %s is of another version of bawn", link->sid);
+        return link_refuse_answer(link, err);
     if (size)
         memcpy(bytes, room, size);
     return 0;

@@ -63,6 +63,7 @@ int link_open(struct link *link, const struct front *front, const char *word,
 void link_close(struct link *link);
 /* The session ended without a word. Returns -EPIPE. */
 int link_refuse_gone(const struct link *link, struct bawn_error *err);
+int link_refuse_answer(const struct link *link, struct bawn_error *err);
 #define autolink __attribute__((cleanup(link_close)))
 int link_send(const struct link *link, struct control_message *message, struct bawn_error *err);
 /* Awaits one answer; kinds that are not wanted are an error. bytes has room for size, or is NULL.

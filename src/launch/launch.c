@@ -46,18 +46,17 @@ static int refuse_namespaces(int errnum, struct bawn_error *err)
 static int await_ready(struct launch *launch, struct bawn_error *err)
 {
     struct sync_message message;
-    struct bawn_error inner = {0};
-    size_t size = sizeof(inner);
+    char bytes[sizeof(struct bawn_error)];
+    size_t size = sizeof(bytes);
     int fds[SYNC_FDS];
-    int result = sync_receive(launch->sock, &message, &inner, &size, fds, err);
+    int result = sync_receive(launch->sock, &message, bytes, &size, fds, err);
 
     if (result < 0)
         return result;
-    if (message.point == SYNC_FAILED && size == sizeof(inner) && inner.errnum > 0) {
-        if (err)
-            *err = inner;
-        return -inner.errnum;
-    }
+    if (message.point == SYNC_FAILED)
+        result = error_take(bytes, size, err);
+    if (result < 0)
+        return result;
     launch->root_fd = take_fd(&fds[0]);
     launch->notify_fd = take_fd(&fds[1]);
     packet_drop_fds(fds, SYNC_FDS);

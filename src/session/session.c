@@ -72,17 +72,20 @@ static int on_message(void *context, uint32_t events)
 {
     struct session *session = context;
     struct sync_message message;
-    size_t size = sizeof(session->failure);
+    char bytes[sizeof(session->failure)];
+    size_t size = sizeof(bytes);
     int fds[SYNC_FDS];
-    int result = sync_receive(session->launch.sock, &message, &session->failure, &size, fds, NULL);
+    int result = sync_receive(session->launch.sock, &message, bytes, &size, fds, NULL);
 
     (void)events;
     /* Pid 1 is gone without a word: killed, and all inside with it. */
     if (result < 0)
         return end_with(session, SIGKILL);
     /* The last steps of the set-up come after it was ready. */
-    if (message.point == SYNC_FAILED && size == sizeof(session->failure))
-        return session->failure.errnum > 0 ? -session->failure.errnum : -EPROTO;
+    if (message.point == SYNC_FAILED) {
+        result = error_take(bytes, size, &session->failure);
+        return result < 0 ? result : -EPROTO;
+    }
     if (message.job == 0)
         return on_own_message(session, &message, fds[0]);
     if (message.job == JOB_ECHO)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A session that breaks its word: broken_session.py DIR ANSWER takes one client in the registry
+DIR, as session "broken", reads one message, gives the answer, and ends."""
+import json
+import os
+import socket
+import struct
+import sys
+
+FAILED, EXITED = 8, 7
+
+
+def message(kind, version=1, job=1, value=0, behind=b""):
+    return struct.pack("<IIIIiII", version, kind, job, 0, value, 0, 0) + bytes(68) + behind
+
+
+ANSWERS = {
+    "short": b"x",
+    "version": message(EXITED, version=99),
+    "kind": message(77),
+    "unasked": message(4),
+    "no-error": message(FAILED),
+    "cut-error": message(FAILED, behind=b"abc"),
+    "empty-error": message(FAILED, behind=bytes(4 + 48 + 1536 + 1024)),
+    "wild-error": message(FAILED, value=5, behind=struct.pack("<i", 5) + b"\xff" * (48 + 1536 + 1024)),
+    "rude-error": message(FAILED, value=5, behind=struct.pack(
+        "<i48s1536s1024s", 5, b"rude", b"a\x1b[31mb", b"c\nd\x07")),
+    "long": message(EXITED, behind=b"y" * 100000),
+    "gone": None,
+}
+
+
+def main():
+    place = os.path.join(sys.argv[1], "bawn", "broken")
+    os.makedirs(place, mode=0o700)
+    os.chmod(os.path.dirname(place), 0o700)
+    with open("/proc/self/stat", encoding="ascii") as stat:
+        start = int(stat.read().rsplit(")", 1)[1].split()[19])
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        door.bind(os.path.join(place, "control"))
+        door.listen(1)
+        with open(os.path.join(place, "record.json"), "w", encoding="ascii") as record:
+            json.dump({"sid": "broken", "pid": os.getpid(), "start": start, "started": 1,
+                       "command": ["true"], "workspace": "/", "enforcement": "full",
+                       "detached": True, "terminal": False, "cgroups": []}, record)
+        door.settimeout(20)
+        client, _ = door.accept()
+        with client:
+            client.settimeout(20)
+            client.recv(1 << 18)
+            if ANSWERS[sys.argv[2]] is not None:
+                client.send(ANSWERS[sys.argv[2]])
+
+
+main()
