@@ -154,9 +154,9 @@ boot() {
         -initrd "build-vm/$release/initramfs.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off cgroup_no_v1=all bawn_guest=$work \
 lsm=landlock,lockdown,yama,apparmor,bpf bawn_modules=$PWD/build-vm/$release/lib/modules" \
-        </dev/null 2>"$work/qemu.log" | tr -d '\r' |
-        awk -v mark="^$mark: " -v status="$work/status" \
-            '$0 ~ mark { sub(mark, ""); print > status; next } { print; fflush() }'
+        </dev/null 2>"$work/qemu.log" |
+        awk -v mark="^$mark: " -v status="$work/status" '{ sub(/\r$/, "") }
+            $0 ~ mark { sub(mark, ""); print > status; next } { print; fflush() }'
     kill "$share" 2>/dev/null
     wait "$share" 2>/dev/null
     share=
