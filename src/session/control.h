@@ -28,6 +28,7 @@ struct job {
     uint32_t number;       /* for pid 1; 0: a free slot */
     uint32_t name;         /* the client's number for it */
     struct client *client; /* NULL: gone */
+    int64_t dies_ms;       /* when it is killed, once its client is gone */
 };
 
 struct control {

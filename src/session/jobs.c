@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that clients start in a running sandbox. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/environ.h"
 #include "base/error.h"
 #include "session/control.h"
@@ -136,11 +137,22 @@ void control_signal_all(struct control *control, int signal)
 static int kill_orphans(void *context)
 {
     struct control *control = context;
+    int64_t now = clock_ms();
+    int64_t next = 0;
 
     for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
-        if (control->jobs[i].number && !control->jobs[i].client)
-            (void)launch_signal(&control->session->launch, control->jobs[i].number, SIGKILL, NULL);
+        const struct job *job = &control->jobs[i];
+
+        if (!job->number || job->client)
+            continue;
+        if (job->dies_ms <= now)
+            (void)launch_signal(&control->session->launch, job->number, SIGKILL, NULL);
+        else if (next == 0 || job->dies_ms < next)
+            next = job->dies_ms;
     }
+    if (next > 0)
+        loop_set_timer(&control->session->loop, &control->hang_up, (int)(next - now), 0,
+                       kill_orphans, control);
     return 0;
 }
 
@@ -155,12 +167,12 @@ void control_hang_up(struct client *client)
         if (!job->number || job->client != client)
             continue;
         job->client = NULL;
+        job->dies_ms = clock_ms() + HANG_UP_MS;
         has_jobs = true;
         (void)launch_signal(&control->session->launch, job->number, SIGHUP, NULL);
     }
     if (has_jobs)
-        loop_set_timer(&control->session->loop, &control->hang_up, HANG_UP_MS, 0, kill_orphans,
-                       control);
+        (void)kill_orphans(control);
 }
 
 void control_job_message(struct control *control, const struct sync_message *message, int fd)

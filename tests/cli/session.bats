@@ -246,6 +246,26 @@ gone() {
     [[ $output == *$'CapEff:\t0000000000000000'* && $output == *$'CapBnd:\t0000000000000000'* ]]
 }
 
+@test "exec: a client that dies is not survived for longer because others die too" {
+    local i
+
+    sid=$("$BAWN" run --detach -- sleep 100)
+    "$BAWN" exec "$sid" -- sh -c 'trap "" HUP; echo >first; exec sleep 771' &
+    pid=$!
+    wait_for test -e first
+    "$BAWN" exec "$sid" -- pgrep -f '^sleep 771'
+    kill -9 "$pid"
+    for i in 1 2 3 4 5 6 7; do
+        "$BAWN" exec "$sid" -- sh -c "trap '' HUP; echo >more$i; exec sleep 772" &
+        pid=$!
+        wait_for test -e "more$i"
+        kill -9 "$pid"
+        sleep 0.4
+    done
+    run "$BAWN" exec "$sid" -- pgrep -f '^sleep 771'
+    [ "$status" -eq 1 ]
+}
+
 @test "exec: signals are passed on, and a client that dies takes its command along" {
     sid=$("$BAWN" run --detach -- sleep 100)
     "$BAWN" exec "$sid" -- sh -c 'trap "exit 9" USR1; echo >ready; while :; do sleep 0.02; done' &
