@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A session that breaks its word: broken_session.py DIR ANSWER takes one client in the registry
-DIR, as session "broken", reads one message, gives the answer, and ends."""
+"""A session that breaks its word: broken_session.py DIR ANSWER is session "broken" of the runtime
+directory DIR. It reads one message of each client, gives the answer, and hangs up, until it is
+killed or nobody comes."""
 import json
 import os
 import socket
@@ -45,12 +46,13 @@ def main():
                        "command": ["true"], "workspace": "/", "enforcement": "full",
                        "detached": True, "terminal": False, "cgroups": []}, record)
         door.settimeout(20)
-        client, _ = door.accept()
-        with client:
-            client.settimeout(20)
-            client.recv(1 << 18)
-            if ANSWERS[sys.argv[2]] is not None:
-                client.send(ANSWERS[sys.argv[2]])
+        while True:
+            client, _ = door.accept()
+            with client:
+                client.settimeout(20)
+                client.recv(1 << 18)
+                if ANSWERS[sys.argv[2]] is not None:
+                    client.send(ANSWERS[sys.argv[2]])
 
 
 main()

@@ -514,19 +514,20 @@ talk(head(7))                                        # an answer
     local answer verb
 
     for answer in short version kind unasked no-error cut-error empty-error wild-error rude-error long gone; do
+        python3 "$BATS_TEST_DIRNAME/broken_session.py" "$XDG_RUNTIME_DIR" "$answer" 3>&- &
+        pid=$!
+        wait_for test -s "$XDG_RUNTIME_DIR/bawn/broken/record.json"
         for verb in "exec broken true" "metrics broken" "stop broken" "attach broken"; do
             # Being gone is how a stop ends.
             [ "$answer $verb" = "gone stop broken" ] && continue
-            python3 "$BATS_TEST_DIRNAME/broken_session.py" "$XDG_RUNTIME_DIR" "$answer" 3>&- &
-            wait_for test -s "$XDG_RUNTIME_DIR/bawn/broken/record.json"
             # shellcheck disable=SC2086 # words
             run --separate-stderr timeout 10 "$BAWN" $verb </dev/null
-            wait $!
-            rm -r "$XDG_RUNTIME_DIR/bawn"
             echo "$answer: $verb: $status $output $stderr"
             [ "$status" -eq 125 ]
             [[ -z $output && $stderr == "bawn: "* ]]
             [[ $stderr != *[^[:print:][:space:]]* ]]
         done
+        kill "$pid"
+        rm -r "$XDG_RUNTIME_DIR/bawn"
     done
 }
