@@ -8,7 +8,8 @@
 #
 # How it works: qemu boots a kernel of a Debian package with a small initramfs. The guest's root is this
 # machine's own, read-only over virtiofs, under an overlay in memory: the guest sees the programs that
-# were built here, and nothing that it writes comes back. This same script is the guest's first process
+# were built here, and nothing that it writes comes back. Its /tmp is an ext4 of its own: ids can be
+# mapped there, on every kernel. This same script is the guest's first process
 # (--guest). The output comes over a virtio console; a last line in it has the status. Without hardware
 # to help, a guest is 20 to 30 times slower: only tests run there, nothing is built.
 #
@@ -19,7 +20,7 @@ set -uo pipefail
 build=${BUILD:-build}
 declare -A packages=([6.1]=linux-image-cloud-amd64 [6.12]=linux-image-6.12-cloud-amd64)
 programs=(test_cgroup test_usage test_probe test_systemd)
-modules=(virtio_pci virtio_console virtiofs overlay)
+modules=(virtio_pci virtio_console virtio_blk virtiofs overlay)
 test_user=bawn-test
 mark=bawn-vm
 passed=0 failed=0 skipped=0
@@ -34,7 +35,7 @@ die() {
 
 need_programs() {
     local program
-    for program in qemu-system-x86_64 busybox cpio depmod modprobe xz apt-get dpkg-deb; do
+    for program in qemu-system-x86_64 busybox cpio depmod modprobe mkfs.ext4 xz apt-get dpkg-deb; do
         command -v "$program" >/dev/null ||
             die "$program is missing" "scripts/deps.sh vm installs what this needs"
     done
@@ -142,13 +143,16 @@ share_root() {
 boot() {
     local memory=${BAWN_VM_MEMORY:-1024}
     share_root
-    rm -f "$work/status"
+    rm -f "$work/status" "$work/disk"
+    truncate -s 2G "$work/disk"
+    mkfs.ext4 -q "$work/disk" || die "cannot make a disk"
     timeout -k 5 "${BAWN_VM_SECONDS:-1800}" qemu-system-x86_64 \
         -accel "${BAWN_VM_ACCEL:-tcg,thread=multi}" -M q35 -cpu "${BAWN_VM_CPU:-qemu64}" -smp 2 \
         -m "$memory" -nodefaults -no-user-config -display none -no-reboot \
         -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" \
         -numa node,memdev=memory -chardev "socket,id=fs,path=$work/fs.sock" \
         -device vhost-user-fs-pci,chardev=fs,tag=host -device virtio-rng-pci \
+        -drive "file=$work/disk,if=virtio,format=raw,cache=unsafe" \
         -device virtio-serial-pci -chardev stdio,id=out,signal=off -device virtconsole,chardev=out \
         -serial "file:$work/console.log" -kernel "build-vm/$release/boot/vmlinuz-$release" \
         -initrd "build-vm/$release/initramfs.gz" \
@@ -219,6 +223,13 @@ guest_mounts() {
     mount -t tmpfs -o mode=755 tmpfs /run
     mount -t tmpfs -o mode=1777 tmpfs /var/tmp
     mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
+    # What the tests make is on a disk; where they are themselves stays in sight.
+    mkdir /run/guest
+    mount --bind "$guest" /run/guest
+    mount -t ext4 -o nosuid,nodev /dev/vda /tmp
+    chmod 1777 /tmp
+    mkdir "$guest"
+    mount --move /run/guest "$guest"
     mkdir -p /lib/modules
     mount --bind "$(argument bawn_modules)" /lib/modules
     chmod 666 /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx
@@ -329,9 +340,17 @@ battery() {
     fi
 }
 
+# The other side has a descriptor open for every file that is known here.
+forget_files() {
+    while sleep 10; do
+        echo 2 >/proc/sys/vm/drop_caches
+    done
+}
+
 guest_tests() {
     local root=/sys/fs/cgroup/init own=/sys/fs/cgroup/delegated runtime=
     id "$test_user" >/dev/null 2>&1 || useradd -m "$test_user"
+    forget_files &
     delegate "$own"
     hand_out "$own"
     delegate "$own/session"

@@ -182,14 +182,17 @@ START_TEST(hundred_processes_are_measured_in_a_small_part_of_a_timer)
 }
 END_TEST
 
-/* Applies the limits in a child, and returns what it found: 0 when all was as it should be. */
+/* Applies the limits in a child, in a user namespace as bawn does, and returns what it found: 0
+ * when all was as it should be. */
 static int limited(struct rlimit_values values, int (*check_inside)(void))
 {
     int status;
     pid_t pid = fork();
 
     if (pid == 0)
-        _exit(rlimit_apply(&values, NULL) < 0 ? 90 : check_inside());
+        _exit(unshare(CLONE_NEWUSER) < 0        ? 91
+              : rlimit_apply(&values, NULL) < 0 ? 90
+                                                : check_inside());
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
