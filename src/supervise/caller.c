@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -232,6 +234,45 @@ int caller_tty(struct caller *caller, dev_t *ret_device)
         return -ENXIO;
     *ret_device = makedev((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
     return 0;
+}
+
+/* The number behind "KEY:" in the text, which is in the given base. */
+static int parse_field(const char *text, const char *key, int base, uint64_t *ret_value)
+{
+    const char *field = status_field(text, key);
+
+    if (!field)
+        return -EBADF;
+    *ret_value = strtoull(field, NULL, base);
+    return 0;
+}
+
+/*
+ * SECURITY: another thread may put another file at the number at any time. What
+ * is said here is said of one file at once, and the inode is held by object.
+ */
+int caller_fd_flags(struct caller *caller, int fd, int object)
+{
+    autoclose int info = -EBADF;
+    struct statx held = {0};
+    char text[1024];
+    uint64_t flags, mount, inode;
+    ssize_t got;
+
+    (void)snprintf(text, sizeof(text), "fdinfo/%d", fd);
+    info = open_in_proc(caller, text, O_RDONLY);
+    got = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
+    if (got <= 0)
+        return -EBADF;
+    text[got] = '\0';
+    /* KERNEL(5.14): the inode is told. */
+    if (parse_field(text, "flags", 8, &flags) < 0 || parse_field(text, "mnt_id", 10, &mount) < 0 ||
+        parse_field(text, "ino", 10, &inode) < 0)
+        return -EBADF;
+    if (syscall(SYS_statx, object, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &held) < 0 ||
+        !(held.stx_mask & STATX_MNT_ID) || held.stx_mnt_id != mount || held.stx_ino != inode)
+        return -EBADF;
+    return (int)flags;
 }
 
 int caller_open_dir(struct caller *caller, int dir_fd)

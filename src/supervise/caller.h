@@ -47,6 +47,10 @@ int caller_ids(struct caller *caller, struct caller_ids *ret_ids);
 /* Device number of its controlling terminal; -ENXIO: it has none that is the sandbox's own. */
 int caller_tty(struct caller *caller, dev_t *ret_device);
 
+/* How it has a descriptor open, as the flags of open: -EBADF unless that is the file held by
+ * object, an O_PATH descriptor of ours. */
+int caller_fd_flags(struct caller *caller, int fd, int object);
+
 /* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
 int caller_open_dir(struct caller *caller, int dir_fd);
 int caller_open_root(struct caller *caller);

@@ -137,13 +137,23 @@ static int self_text(const struct locator *locator, const char *name,
     return 0;
 }
 
+static void look_how_open(const struct locator *locator, int fd, struct located_link *link)
+{
+    int flags = caller_fd_flags(locator->caller, fd, link->object);
+
+    int mode = flags < 0 || (flags & O_PATH) ? -1 : flags & 03;
+
+    /* Mode 3 can neither read nor write. */
+    link->is_read_open = mode == O_RDONLY || mode == O_RDWR;
+    link->is_write_open = mode == O_WRONLY || mode == O_RDWR;
+}
+
 /* SECURITY: through a link of another process's /proc directory the supervisor gets where the
  * caller could not: pid 1 is not dumpable. The caller's own things it could open itself. */
 static int jump(const struct locator *locator, int dir, const char *name, struct located_link *link)
 {
     char path[LIMIT_PATH_BYTES];
     struct caller_ids ids = {0};
-    struct stat st;
     pid_t pid;
     int r = locator->refuses_magic ? -ELOOP : locate_path(locator, dir, path);
 
@@ -154,16 +164,11 @@ static int jump(const struct locator *locator, int dir, const char *name, struct
     pid = locate_proc_pid(path);
     if (pid != (locator->is_nested ? ids.deepest_tgid : ids.tgid))
         return -EACCES;
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return -errno;
     link->object = openat(dir, name, O_PATH | O_CLOEXEC);
     if (link->object < 0)
         return -errno;
-    /* The owner's bits of such a link show how the descriptor was opened. */
-    if (strlen(path) > 3 && strcmp(path + strlen(path) - 3, "/fd") == 0) {
-        link->is_read_open = st.st_mode & S_IRUSR;
-        link->is_write_open = st.st_mode & S_IWUSR;
-    }
+    if (strlen(path) > 3 && strcmp(path + strlen(path) - 3, "/fd") == 0)
+        look_how_open(locator, (int)strtol(name, NULL, 10), link);
     return 0;
 }
 
