@@ -65,19 +65,28 @@ static bool is_read_only(int fd)
     return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
+/* It has no name that it could be looked for by, and the kernel lets nothing be made in it. */
+static bool is_removed_dir(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_nlink == 0;
+}
+
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
                       enum path_op op)
 {
     enum guard_answer answer = guard_ask(call->guard, path, op);
 
-    if (answer == GUARD_ALLOW)
-        return 0;
     if (answer == GUARD_REFUSE)
         return -EACCES;
-    /* SECURITY: where the mounts decide, they must be the sandbox's own: a descriptor that came in
-     * from outside leads through the host's. */
-    if (!is_anchored && !locate_is_inside(&call->locator, fd))
+    /* SECURITY: rules and mounts are about the sandbox's own places: a descriptor that came in from
+     * outside leads through the host's mounts, and its path may name something else here. */
+    if (!is_anchored && !locate_is_inside(&call->locator, fd) &&
+        (answer != GUARD_ALLOW || !is_removed_dir(fd)))
         return -EACCES;
+    if (answer == GUARD_ALLOW)
+        return 0;
     /* In a tree of the host what nothing grants is for a read-only mount to refuse. Where that is
      * not read-only, whatever the reason, it is refused here. */
     if (op == PATH_WRITE && guard_is_host_tree(call->guard, path) && !is_read_only(fd))

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# E-09 a file that comes in as a stream to read is not written, wherever on the host it lies
+# layers: notify
+source "$ESCAPE/lib.bash"
+
+# Its path names a place of the sandbox's own, which may be written.
+plant "$OUT/input"
+before=$(witness "$OUT")
+for path in /dev/stdin /proc/self/fd/0 /proc/thread-self/fd/0; do
+    for way in 'echo escaped >"$1"' 'echo escaped >>"$1"' 'exec 5<>"$1"; echo escaped >&5' \
+        'truncate -s 0 "$1"'; do
+        sandbox -- sh -c "$way" - "$path" <"$OUT/input"
+        ((STATUS != 0)) || escaped "$way with $path"
+    done
+done
+unchanged "$before" "$OUT"
+
+# What came in to be written is written by its name, too; by root's command only where anybody may.
+chmod 666 "$T/stdout"
+sandbox -- sh -c 'echo one >/dev/stdout; echo two >>/proc/self/fd/1' <"$OUT/input"
+sandbox_ran
+is "one two" "$(paste -sd' ' "$T/stdout")" "what was written by the name of a stream"
