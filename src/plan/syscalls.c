@@ -10,6 +10,12 @@
 #define NUMBER_TIOCSTI          0x5412
 #define NUMBER_TIOCLINUX        0x541c
 #define NUMBER_TIOCSETD         0x5423
+#define NUMBER_SNAP_CREATE      0x50009401
+#define NUMBER_SUBVOL_CREATE    0x5000940e
+#define NUMBER_SNAP_DESTROY     0x5000940f
+#define NUMBER_SNAP_CREATE_V2   0x50009417
+#define NUMBER_SUBVOL_CREATE_V2 0x50009418
+#define NUMBER_SNAP_DESTROY_V2  0x5000943f
 #define NUMBER_F_SETLEASE       1024
 #define SET_ID_BITS             06000
 #define NUMBER_SOCK_TYPE        0xf
@@ -66,6 +72,11 @@
             IF_NOT(flags, NUMBER_CREAT | NUMBER_TRUNC | NUMBER_ACCMODE, 0), .also = {              \
                 {.arg = flags, .mask = NUMBER_PATH | NUMBER_TMPFILE, .value = 0}                   \
             }                                                                                      \
+    }
+/* Directories of btrfs have calls of their own, with the name behind a pointer. */
+#define SUBVOLUME(number)                                                                          \
+    {                                                                                              \
+        RULE("ioctl", SYSCALL_EPERM, WHEN_PROTECTING, creates), IF(1, ALL, number)                 \
     }
 #define FAST_OPEN(name, flags)                                                                     \
     {                                                                                              \
@@ -161,6 +172,12 @@ const struct syscall_rule syscall_table[] = {
      IF(1, ALL, NUMBER_TIOCLINUX)},
     /* A line discipline is chosen, and its module loaded, on any terminal of one's own. */
     {RULE("ioctl", SYSCALL_EPERM, WHEN_ALWAYS, surface), IF(1, ALL, NUMBER_TIOCSETD)},
+    SUBVOLUME(NUMBER_SNAP_CREATE),
+    SUBVOLUME(NUMBER_SNAP_CREATE_V2),
+    SUBVOLUME(NUMBER_SUBVOL_CREATE),
+    SUBVOLUME(NUMBER_SUBVOL_CREATE_V2),
+    SUBVOLUME(NUMBER_SNAP_DESTROY),
+    SUBVOLUME(NUMBER_SNAP_DESTROY_V2),
     {RULE("chmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
     {RULE("fchmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
     {RULE("fchmodat", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(2, SET_ID_BITS, 0)},
