@@ -38,7 +38,7 @@ static const struct call_kind kinds[] = {
     {SYS_linkat, "linkat", {0, 2}, {1, 3}, -1, NULL, make_link},
     {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, NULL, change_name},
     {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, NULL, change_remove},
-    {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, NULL, change_size},
+    {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, change_prepare_size, change_size},
     {SYS_fchmod, "fchmod", {0, -1}, {-1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},

@@ -48,6 +48,7 @@ struct call {
     bool has_umask;       /* the caller's is in effect instead */
     struct open_how how;  /* of opens */
     unsigned char *value; /* of an attribute, owned */
+    uint64_t size_limit;  /* of files, the caller's */
     /* The outcome, besides what perform returns: a descriptor to hand over, or one whose opening
      * must wait, which is done elsewhere. */
     int fd; /* owned */
@@ -97,6 +98,7 @@ int make_symlink(struct call *call);
 int make_link(struct call *call);
 int change_name(struct call *call);
 int change_remove(struct call *call);
+int change_prepare_size(struct call *call);
 int change_size(struct call *call);
 int change_mode(struct call *call);
 int change_prepare_attribute(struct call *call);

@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -163,11 +165,35 @@ static int follow(struct call *call, bool follows, struct location *at, int *ret
     return -ELOOP;
 }
 
+int change_prepare_size(struct call *call)
+{
+    struct rlimit limit;
+
+    if (prlimit((pid_t)call->notif->pid, RLIMIT_FSIZE, NULL, &limit) < 0)
+        return -errno;
+    call->size_limit = limit.rlim_cur;
+    return 0;
+}
+
+/* Past the supervisor's own limit it fails, and the signal must not end the supervisor. */
+static int set_size(int fd, off_t size)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    char path[32];
+    int r;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    (void)sigaction(SIGXFSZ, &ignore, &before);
+    r = truncate(path, size) < 0 ? -errno : 0;
+    (void)sigaction(SIGXFSZ, &before, NULL);
+    return r;
+}
+
 int change_size(struct call *call)
 {
     autolocation struct location at = LOCATION_NONE;
     autoclose int fd = -EBADF;
-    char path[32];
     bool is_write_open;
     struct stat st;
     int r;
@@ -182,8 +208,10 @@ int change_size(struct call *call)
     if (S_ISREG(st.st_mode) && st.st_nlink > 0 && !is_write_open &&
         call_judge_object(call, fd, at.path, at.is_anchored, PATH_WRITE) < 0)
         return call_refuse_old(call, fd, at.path);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return truncate(path, (off_t)call->notif->data.args[1]) < 0 ? -errno : 0;
+    if (S_ISREG(st.st_mode) && call->notif->data.args[1] > (uint64_t)st.st_size &&
+        call->notif->data.args[1] > call->size_limit)
+        return -EFBIG;
+    return set_size(fd, (off_t)call->notif->data.args[1]);
 }
 
 /* What a call on modes or attributes is about, by path or by descriptor; refused where a rule is

@@ -32,3 +32,19 @@ rm -f "$WS/filler"
 sandbox --set sandbox.limits.file_size=8MiB -- "$BIN/r_disk" bytes "$WS" 4
 answers <<<"ok filled"
 rm -f "$WS/filler"
+
+# A file is made longer by its name, too, which the launcher does for the command.
+plant "$WS/filler"
+attempts --set sandbox.limits.file_size=8MiB <<END
+EFBIG sys truncate s:$WS/filler $((32 << 20))
+ok    sys truncate s:$WS/filler $((4 << 20))
+END
+equal $((4 << 20)) "$(stat -c %s "$WS/filler")" "the size of the file"
+
+# The launcher's own limit ends nobody.
+ulimit -S -f 1024
+sandbox -- sh -c "ulimit -S -f unlimited; $BIN/try; : >after" <<<"sys truncate s:$WS/filler $((32 << 20))"
+sandbox_ran
+ulimit -S -f unlimited
+answers <<<"EFBIG sys truncate s:$WS/filler $((32 << 20))"
+rm -f "$WS/filler" "$WS/after"
