@@ -55,12 +55,14 @@ static int judge_rename(const struct call *call, const struct side *from, const 
 {
     int r;
 
-    /* The kernel's own errors come first: nothing that could be renamed is named. */
-    if (!from->exists || ((flags & RENAME_EXCHANGE) && !to->exists) ||
-        strcmp(from->at.name, ".") == 0 || strcmp(to->at.name, ".") == 0)
-        return 0;
+    if (strcmp(from->at.name, ".") == 0 || strcmp(to->at.name, ".") == 0)
+        return 0; /* the kernel refuses it */
+    /* SECURITY: what is not there now is not looked for again: a socket appears without a call that
+     * is seen, and another sandbox may work in the same tree. */
+    if (!from->exists || ((flags & RENAME_EXCHANGE) && !to->exists))
+        return -ENOENT;
     if ((flags & RENAME_NOREPLACE) && to->exists)
-        return 0;
+        return -EEXIST;
     if (from->is_refused)
         return call_refuse(call, from->at.path, EBUSY);
     if (to->is_refused)
@@ -81,6 +83,9 @@ int change_name(struct call *call)
     /* SECURITY: a whiteout hides what lies below it in an overlay. */
     if (flags == RENAME_WHITEOUT || flags == (RENAME_WHITEOUT | RENAME_NOREPLACE))
         return call_refuse(call, call->paths[0], EPERM);
+    if ((flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)) ||
+        flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
+        return -EINVAL;
     r = find_side(call, 0, &sides[0]);
     if (r == 0)
         r = find_side(call, 1, &sides[1]);
