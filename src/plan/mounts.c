@@ -294,8 +294,13 @@ static int enforce_pattern(struct plan *plan, const struct path_rule *rule)
 
     if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
         by = BY_SUPERVISOR | (native ? BY_MOUNT : 0);
-    else if (native && plan_has(plan, FEATURE_NOTIFY))
+    else if (native && plan_has(plan, FEATURE_NOTIFY) && rule->read >= ACCESS_ASK)
         by = BY_MOUNT;
+    /* Only what patterns hide is looked for: nobody holds one against writing. */
+    if (by == 0 && is_given_up(plan, rule)) {
+        plan->given_up++;
+        return 0;
+    }
     if (by & BY_MOUNT)
         note = by & BY_SUPERVISOR
                    ? "matches at the start are masked, later ones refused"
@@ -311,10 +316,11 @@ static int enforce_given_up(struct plan *plan)
 
     if (plan->given_up == 0)
         return 0;
-    r = plan_enforce(
-        plan,
-        arena_printf(&plan->arena, "%zu protected names that do not exist now", plan->given_up),
-        setting->origin, 0, "they can be made, as containers are allowed");
+    r = plan_enforce(plan,
+                     arena_printf(&plan->arena,
+                                  "%zu protected names that do not exist now or lie further down",
+                                  plan->given_up),
+                     setting->origin, 0, "they can be made and changed, as containers are allowed");
     if (r == 0)
         plan->rules.items[plan->rules.count - 1].is_accepted = true;
     return r;

@@ -109,8 +109,7 @@ struct plan {
     VEC(struct env_step) env;
     VEC(struct enforcement) rules;
     size_t unenforced;
-    size_t
-        given_up; /* built-in rules for what does not exist, where nobody is told of its making */
+    size_t given_up; /* built-in rules that nobody holds, where nobody is told of what is made */
 };
 
 /* Everything the plan is made from; the looker tells which rules' paths exist on the host. */

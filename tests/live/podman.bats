@@ -136,6 +136,19 @@ is_contained() {
     [[ $output == *"[not on this host] "*" protected names that do not exist now"* ]]
 }
 
+@test "podman: a pattern against writing is a reason to refuse, one that hides is held" {
+    mkdir sub
+    echo kept >sub/a.lock
+    run --separate-stderr "$BAWN" run --allow-containers --protect '*.lock' -- touch ran
+    [ "$status" -eq 125 ]
+    [[ $stderr == *.lock* ]]
+    [ ! -e ran ]
+    run "$BAWN" run --allow-containers --deny '*.lock' -- cat sub/a.lock
+    [[ $output != *kept* ]]
+    run "$BAWN" plan --set sandbox.process.containers=true --json
+    [[ $output != *'"protected /**/.mcp.json", "by": "mount"'* ]]
+}
+
 another_bawn() {
     local dir
     dir=$(dirname "$BAWN")
