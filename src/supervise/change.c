@@ -25,6 +25,19 @@ struct side {
     bool is_refused;
 };
 
+/*
+ * SECURITY: the kernel keeps a mount point from being renamed or removed only
+ * where the caller's own mounts are, and those of the supervisor are the host's.
+ * That the rules let it be written does not mean that the host's directory below
+ * may go.
+ */
+static int refuse_mount_point(const struct call *call, const struct location *at)
+{
+    if (strcmp(at->name, ".") == 0 || !locate_is_mount_point(at))
+        return 0;
+    return call_refuse(call, at->path, EBUSY);
+}
+
 static int find_side(struct call *call, int which, struct side *side)
 {
     int r = locate(&call->locator, &call->starts[which], call->paths[which], &side->at);
@@ -67,7 +80,11 @@ static int judge_rename(const struct call *call, const struct side *from, const 
         return call_refuse(call, from->at.path, EBUSY);
     if (to->is_refused)
         return call_refuse(call, to->at.path, to->exists ? EBUSY : EACCES);
-    r = judge_arrival(call, from, to);
+    r = refuse_mount_point(call, &from->at);
+    if (r == 0)
+        r = refuse_mount_point(call, &to->at);
+    if (r == 0)
+        r = judge_arrival(call, from, to);
     if (r == 0 && (flags & RENAME_EXCHANGE))
         r = judge_arrival(call, to, from);
     return r;
@@ -125,6 +142,9 @@ int change_remove(struct call *call)
     if (call_judge(call, &at, PATH_WRITE) < 0 && strcmp(at.name, ".") != 0 &&
         fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return call_refuse(call, at.path, EBUSY);
+    r = refuse_mount_point(call, &at);
+    if (r < 0)
+        return r;
     (void)snprintf(name, sizeof(name), "%s%s", at.name, at.has_slash ? "/" : "");
     return unlinkat(at.dir, name, removal_flags(call)) < 0 ? -errno : 0;
 }

@@ -76,6 +76,15 @@ bool locate_is_same(int a, int b)
            one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
 }
 
+bool locate_is_mount_point(const struct location *location)
+{
+    struct statx here = {0};
+
+    return syscall(SYS_statx, location->dir, location->name, AT_SYMLINK_NOFOLLOW, STATX_TYPE,
+                   &here) == 0 &&
+           (here.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 static int open_inside(const struct locator *locator, const char *path, uint64_t flags)
 {
     return locate_openat2(locator->root_fd, path, O_PATH | flags,

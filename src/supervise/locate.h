@@ -67,6 +67,9 @@ int locate_open(const struct locator *locator, int fd, int flags, mode_t mode);
 /* Whether the descriptor is what its path names in the caller's root, by the same mount. */
 bool locate_is_inside(const struct locator *locator, int fd);
 
+/* Whether something is mounted at the location. */
+bool locate_is_mount_point(const struct location *location);
+
 /* Whether both are the same file by the same mount. */
 bool locate_is_same(int a, int b);
 
