@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,24 @@ static int open_proc(struct caller *caller)
     return caller->proc_fd;
 }
 
-static int open_in_proc(struct caller *caller, const char *name, int flags)
+static int open_once_in_proc(struct caller *caller, const char *name, int flags)
 {
     int dir = open_proc(caller);
     int fd = dir < 0 ? dir : openat(dir, name, flags | O_CLOEXEC);
 
     return dir >= 0 && fd < 0 ? -errno : fd;
+}
+
+static int open_in_proc(struct caller *caller, const char *name, int flags)
+{
+    bool was_known = caller->proc_fd >= 0;
+    int fd = open_once_in_proc(caller, name, flags);
+
+    if (!was_known || (fd != -ENOENT && fd != -ESRCH))
+        return fd;
+    /* Perhaps that was another thread by the same id, which is dead. */
+    caller_forget(caller);
+    return open_once_in_proc(caller, name, flags);
 }
 
 /* The same by another door, where the filter of a sandbox around us refuses the call. */
@@ -115,7 +128,7 @@ int caller_read_path(struct caller *caller, uint64_t address, char path[static L
     return -ENAMETOOLONG;
 }
 
-static int read_status(struct caller *caller, char text[static STATUS_BYTES])
+static ssize_t read_status_once(struct caller *caller, char text[static STATUS_BYTES])
 {
     ssize_t got;
 
@@ -124,8 +137,20 @@ static int read_status(struct caller *caller, char text[static STATUS_BYTES])
     if (caller->status_fd < 0)
         return caller->status_fd;
     got = pread(caller->status_fd, text, STATUS_BYTES - 1, 0);
+    return got < 0 ? -errno : got;
+}
+
+static int read_status(struct caller *caller, char text[static STATUS_BYTES])
+{
+    bool was_known = caller->status_fd >= 0;
+    ssize_t got = read_status_once(caller, text);
+
+    if (got <= 0 && was_known) {
+        caller_forget(caller);
+        got = read_status_once(caller, text);
+    }
     if (got <= 0)
-        return got < 0 ? -errno : -ESRCH;
+        return got < 0 ? (int)got : -ESRCH;
     text[got] = '\0';
     return 0;
 }

@@ -32,8 +32,7 @@ struct caller_ids {
 
 void caller_init(struct caller *caller, int notify_fd);
 
-/* What is known of a thread by the same id is kept: when a call below fails, caller_forget and
- * asking again tell whether it was another thread. */
+/* What is known of a thread by the same id is kept, and asked for anew when that one is dead. */
 void caller_attach(struct caller *caller, pid_t tid, uint64_t call);
 /* Also at the end of its use. */
 void caller_forget(struct caller *caller);

@@ -204,18 +204,9 @@ static int perform(struct supervisor *supervisor, struct call *call)
 static void handle(struct supervisor *supervisor, struct call *call)
 {
     int notify_fd = supervisor->options.notify_fd;
-    bool was_known = supervisor->caller.tid == (pid_t)call->notif->pid;
     autoclose int nested_root = -EBADF;
     int r = gather(call, &nested_root);
 
-    if (r < 0 && was_known) {
-        /* Perhaps another thread of the same id. */
-        caller_forget(&supervisor->caller);
-        call_drop(call);
-        cleanup_close(&nested_root);
-        nested_root = -EBADF;
-        r = gather(call, &nested_root);
-    }
     /* SECURITY: only now is it certain that all this was the caller's and not that of a later
      * thread with its id. */
     if (!answer_is_wanted(notify_fd, call->notif->id))
