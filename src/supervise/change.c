@@ -21,7 +21,7 @@
 struct side {
     struct location at;
     struct stat st;
-    bool exists;
+    int missing; /* 0: it is there; else why it cannot be seen, a negative errno */
     bool is_refused;
 };
 
@@ -44,7 +44,8 @@ static int find_side(struct call *call, int which, struct side *side)
 
     if (r < 0)
         return r;
-    side->exists = fstatat(side->at.dir, side->at.name, &side->st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (fstatat(side->at.dir, side->at.name, &side->st, AT_SYMLINK_NOFOLLOW) < 0)
+        side->missing = -errno;
     side->is_refused = call_judge(call, &side->at, PATH_WRITE) < 0;
     return 0;
 }
@@ -72,14 +73,16 @@ static int judge_rename(const struct call *call, const struct side *from, const 
         return 0; /* the kernel refuses it */
     /* SECURITY: what is not there now is not looked for again: a socket appears without a call that
      * is seen, and another sandbox may work in the same tree. */
-    if (!from->exists || ((flags & RENAME_EXCHANGE) && !to->exists))
-        return -ENOENT;
-    if ((flags & RENAME_NOREPLACE) && to->exists)
+    if (from->missing)
+        return from->missing;
+    if ((flags & RENAME_EXCHANGE) && to->missing)
+        return to->missing;
+    if ((flags & RENAME_NOREPLACE) && !to->missing)
         return -EEXIST;
     if (from->is_refused)
         return call_refuse(call, from->at.path, EBUSY);
     if (to->is_refused)
-        return call_refuse(call, to->at.path, to->exists ? EBUSY : EACCES);
+        return call_refuse(call, to->at.path, to->missing ? EACCES : EBUSY);
     r = refuse_mount_point(call, &from->at);
     if (r == 0)
         r = refuse_mount_point(call, &to->at);
