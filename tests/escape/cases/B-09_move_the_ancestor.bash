@@ -10,6 +10,7 @@ plant "$WS/x/y/keep"
 mkdir -p "$WS/mine/inner"
 trees=("$WS/.git/hooks" "$WS/.git/config" "$WS/sub/deep/repo/.git/hooks" "$WS/x/y/keep")
 before=$(witness "${trees[@]}")
+hooks=$(witness "$WS/.git/hooks")
 attempts --protect "$WS/x/y/keep" < <(
     for dir in .git sub/deep/repo/.git x x/y; do
         cat <<END
@@ -31,7 +32,7 @@ unchanged "$before" "${trees[@]}"
 # With a shell's words: what git would run afterwards is what it ran before.
 sandbox -- /bin/bash -c 'mv .git .git2; mkdir -p .git/hooks; echo "#!/bin/sh" >.git/hooks/pre-commit; cp -r .git .git3 && rm -rf .git; mv .git3 .git' 2>/dev/null
 equal "" "$(ls "$WS"/.git/hooks/pre-commit 2>/dev/null)" "hooks that were planted"
-equal "$(head -n1 <<<"$before")" "$(witness "$WS/.git/hooks" | head -n1)" "the directory of hooks"
+equal "$hooks" "$(witness "$WS/.git/hooks")" "the directory of hooks"
 
 # What a pattern binds at any depth it binds in the place where an ancestor is moved to, and where it was.
 sandbox -- /bin/bash -c '
