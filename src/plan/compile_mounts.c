@@ -138,9 +138,9 @@ static enum look look_at(const struct compiler *compiler, const char *path)
 /*
  * SECURITY: a mount point cannot be renamed, but a directory above it can, and
  * then another can be made in its place. So every directory between a writable
- * tree's root and what is held read-only in it is a mount point too.
+ * tree's root and what is held or hidden in it is a mount point too.
  */
-static void pin_parents(struct compiler *compiler, const char *target)
+static void pin_parents(struct compiler *compiler, const char *target, uint8_t flags)
 {
     const struct cover *cover = cover_of(compiler, target);
     char path[LIMIT_PATH_BYTES];
@@ -153,7 +153,8 @@ static void pin_parents(struct compiler *compiler, const char *target)
         memcpy(path, target, i);
         path[i] = '\0';
         if (!is_made(compiler, path, 1))
-            add_step(compiler, LATE, (struct image_mount){.step = STEP_PIN}, NULL, path);
+            add_step(compiler, LATE, (struct image_mount){.step = STEP_PIN, .flags = flags}, NULL,
+                     path);
     }
 }
 
@@ -186,7 +187,7 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
     if (mount.step == STEP_SEAL)
-        pin_parents(compiler, step->target);
+        pin_parents(compiler, step->target, 0);
     else if (!is_root)
         make_point(compiler, step->target, file);
     if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
@@ -235,6 +236,7 @@ static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, 
      * has the same id there and fewer rights: there is nothing to cover. */
     if (cover && cover->kind == COVER_TREE)
         mount.flags |= STEP_OPTIONAL;
+    pin_parents(compiler, step->target, mount.flags & STEP_OPTIONAL);
     make_point(compiler, step->target, false);
     add_step(compiler, LATE, mount, NULL, step->target);
     return add_cover(compiler, step->target, COVER_OWN, true, false);
@@ -317,7 +319,6 @@ static int hollow_step(struct compiler *compiler, const struct mount_step *step)
 {
     struct mount_step own = {.target = step->target, .size_bytes = 65536};
 
-    pin_parents(compiler, step->target);
     return tmpfs_step(compiler, &own, MODE_DIR);
 }
 
@@ -353,7 +354,7 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
         return;
     if (in_proc)
         mount.flags |= STEP_OPTIONAL;
-    pin_parents(compiler, step->target);
+    pin_parents(compiler, step->target, 0);
     add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,
              mount.step == STEP_MASK_DIR    ? "mask-dir"
              : mount.step == STEP_MASK_FILE ? "mask-file"

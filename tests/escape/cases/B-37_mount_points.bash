@@ -7,8 +7,10 @@ source "$ESCAPE/lib.bash"
 mkdir -p "$WS/private" "$WS/empty" "$WS/other"
 plant "$WS/private/kept"
 plant "$WS/above/read/kept"
+plant "$WS/over/deep/hidden/kept"
 before=$(witness "$WS")
-attempts --private "$WS/private" --private "$WS/empty" --ro "$WS/above/read" <<END
+attempts --private "$WS/private" --private "$WS/empty" \
+    --private "$WS/over/deep/hidden" --ro "$WS/above/read" <<END
 EBUSY sys rename s:$WS/private s:$WS/gone
 EBUSY sys renameat2 cwd s:$WS/private cwd s:$WS/gone RENAME_NOREPLACE
 EBUSY sys renameat2 cwd s:$WS/private cwd s:$WS/other RENAME_EXCHANGE
@@ -19,6 +21,8 @@ EBUSY sys rmdir s:$WS/empty
 EBUSY sys unlinkat fd:$WS s:empty AT_REMOVEDIR
 EBUSY sys rename s:$WS/above s:$WS/gone
 EBUSY in $WS sys rename s:above/ s:gone
+EBUSY sys rename s:$WS/over s:$WS/gone
+EBUSY sys rename s:$WS/over/deep s:$WS/gone
 EBUSY sys rename s:/proc/self/cwd/private s:$WS/gone
 END
 unchanged "$before" "$WS"
