@@ -232,6 +232,10 @@ guest_mounts() {
     mount --move /run/guest "$guest"
     mkdir -p /lib/modules
     mount --bind "$(argument bawn_modules)" /lib/modules
+    ln -s /proc/self/fd /dev/fd
+    ln -s /proc/self/fd/0 /dev/stdin
+    ln -s /proc/self/fd/1 /dev/stdout
+    ln -s /proc/self/fd/2 /dev/stderr
     chmod 666 /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /dev/ptmx
     ip link set lo up
     hostname bawn-vm
