@@ -203,6 +203,16 @@ static int finish(int status, struct output *output, struct bawn_error *err)
     return status < 0 || result < 0 ? STATUS_FAILED : status;
 }
 
+/* A file that may not grow as long as it must is an error like others. */
+static void block_file_size(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
     char *const *args = argc > 0 ? argv + 1 : argv;
@@ -211,6 +221,7 @@ int main(int argc, char **argv)
     int status;
 
     streams_fill();
+    block_file_size();
     output.args = argv;
     output.json = asks_json(args);
     output.colour = wants_colour(STDOUT_FILENO);

@@ -97,8 +97,12 @@ int session_watch_signals(struct session *session, struct bawn_error *err)
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaddset(&set, signals[i]);
+    /* Of writing past a limit the error is enough, and that of a command's truncate is the
+     * command's. */
+    sigaddset(&set, SIGXFSZ);
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return error_errno(err, errno, "block signals");
+    sigdelset(&set, SIGXFSZ);
     session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (session->signal_fd < 0)
         return error_errno(err, errno, "signalfd");

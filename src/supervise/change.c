@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -203,25 +202,11 @@ int change_prepare_size(struct call *call)
     return 0;
 }
 
-/* Past the supervisor's own limit it fails, and the signal must not end the supervisor. */
-static int set_size(int fd, off_t size)
-{
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction before;
-    char path[32];
-    int r;
-
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    (void)sigaction(SIGXFSZ, &ignore, &before);
-    r = truncate(path, size) < 0 ? -errno : 0;
-    (void)sigaction(SIGXFSZ, &before, NULL);
-    return r;
-}
-
 int change_size(struct call *call)
 {
     autolocation struct location at = LOCATION_NONE;
     autoclose int fd = -EBADF;
+    char path[32];
     bool is_write_open;
     struct stat st;
     int r;
@@ -239,7 +224,8 @@ int change_size(struct call *call)
     if (S_ISREG(st.st_mode) && call->notif->data.args[1] > (uint64_t)st.st_size &&
         call->notif->data.args[1] > call->size_limit)
         return -EFBIG;
-    return set_size(fd, (off_t)call->notif->data.args[1]);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return truncate(path, (off_t)call->notif->data.args[1]) < 0 ? -errno : 0;
 }
 
 /* What a call on modes or attributes is about, by path or by descriptor; refused where a rule is

@@ -64,16 +64,23 @@ int locate_open(const struct locator *locator, int fd, int flags, mode_t mode)
     return opened < 0 ? -errno : opened;
 }
 
-bool locate_is_same(int a, int b)
+/* Whether what is open is what a path leads to: the same file by the same mount. */
+static bool is_at(int fd, int dir, const char *path)
 {
     struct statx one = {0};
     struct statx other = {0};
     unsigned mask = STATX_INO | STATX_MNT_ID;
+    int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
 
-    return syscall(SYS_statx, a, "", AT_EMPTY_PATH, mask, &one) == 0 &&
-           syscall(SYS_statx, b, "", AT_EMPTY_PATH, mask, &other) == 0 &&
+    return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, mask, &one) == 0 &&
+           syscall(SYS_statx, dir, path, flags, mask, &other) == 0 &&
            one.stx_ino == other.stx_ino && one.stx_mnt_id == other.stx_mnt_id &&
            one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
+}
+
+bool locate_is_same(int a, int b)
+{
+    return is_at(a, b, "");
 }
 
 bool locate_is_mount_point(const struct location *location)
@@ -91,15 +98,14 @@ static int open_inside(const struct locator *locator, const char *path, uint64_t
                           RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
+/* The path has no link in it; should one come in between, it leads either to the same file, or to
+ * another. */
 bool locate_is_inside(const struct locator *locator, int fd)
 {
     char path[LIMIT_PATH_BYTES];
-    autoclose int again = -EBADF;
 
-    if (locate_path(locator, fd, path) < 0 || path[0] != '/')
-        return false;
-    again = open_inside(locator, path, O_NOFOLLOW);
-    return again >= 0 && locate_is_same(fd, again);
+    return locate_path(locator, fd, path) == 0 && path[0] == '/' &&
+           is_at(fd, locator->root_fd, path + 1);
 }
 
 bool locate_is_proc(int fd)

@@ -33,7 +33,7 @@ void supervisor_free(struct supervisor *supervisor);
  * when nobody is left inside. Fails only when the supervisor itself
  * cannot go on. The process has one thread and keeps its umask; root's becomes
  * the image's host_uid for a while, has no supplementary groups from the first
- * call on, and is not dumpable.
+ * call on, and is not dumpable. SIGXFSZ is blocked: a command may want a file too long for us.
  */
 int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn_error *err);
 

@@ -132,6 +132,17 @@ setup() {
     [[ $output == "bawn: workspace $BATS_TEST_TMPDIR/none: No such file or directory"*"hint: "* ]]
 }
 
+@test "run: a limit of file sizes that is too small is told, and is the command's too" {
+    # What bawn and the command say goes to pipes: the files of this test have the limit as well.
+    run bash -c "ulimit -f 1; XDG_CACHE_HOME=$PWD/none '$BAWN' run -- true 2>&1 | cat; "'exit ${PIPESTATUS[0]}'
+    [ "$status" -eq 125 ]
+    [[ $output == "bawn: "*"File too large"* ]]
+    "$BAWN" run -- true
+    run bash -c "ulimit -f 1; '$BAWN' run -- sh -c 'ulimit -f; truncate -s 9999 long' 2>&1 | cat; "'exit ${PIPESTATUS[0]}'
+    [ "$status" -eq $((128 + $(kill -l XFSZ))) ]
+    [[ $output == 2* && ! -s long ]]
+}
+
 @test "run: what it writes is the caller's" {
     "$BAWN" run -- sh -c 'echo x >made; mkdir dir; ln -s made link; chmod 750 dir'
     [ "$(stat -c %u:%g made)" = "$(id -u):$(id -g)" ]
