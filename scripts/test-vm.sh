@@ -141,7 +141,7 @@ share_root() {
 
 # Boots the kernel in release. Shows what the guest says, and leaves its last line in status.
 boot() {
-    local memory=${BAWN_VM_MEMORY:-1024}
+    local memory=${BAWN_VM_MEMORY:-1024} line
     share_root
     rm -f "$work/status" "$work/disk"
     truncate -s 2G "$work/disk"
@@ -159,8 +159,13 @@ boot() {
         -append "console=ttyS0 quiet panic=-1 mitigations=off cgroup_no_v1=all bawn_guest=$work \
 lsm=landlock,lockdown,yama,apparmor,bpf bawn_modules=$PWD/build-vm/$release/lib/modules" \
         </dev/null 2>"$work/qemu.log" |
-        awk -v mark="^$mark: " -v status="$work/status" '{ sub(/\r$/, "") }
-            $0 ~ mark { sub(mark, ""); print > status; next } { print; fflush() }'
+        while IFS= read -r line; do
+            line=${line%$'\r'}
+            case $line in
+                "$mark: "*) echo "${line#"$mark: "}" >"$work/status" ;;
+                *) echo "$line" ;;
+            esac
+        done
     kill "$share" 2>/dev/null
     wait "$share" 2>/dev/null
     share=
