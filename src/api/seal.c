@@ -5,6 +5,8 @@
 #include "policy/build.h"
 #include "session/registry.h"
 
+#include <unistd.h>
+
 static int add_sealed(struct assembly *assembly, const struct layer *layer, const char *path,
                       enum access read, bool is_link)
 {
@@ -48,11 +50,24 @@ static int seal_file(struct assembly *assembly, const struct layer *layer, const
     return r;
 }
 
-/* Compiled plans are trusted, and whoever reaches a control socket controls its session. */
+/* What lies in a home where no variable says otherwise. */
+static int seal_home(struct assembly *assembly, const struct layer *own, const char *home)
+{
+    char path[LIMIT_PATH_BYTES];
+    int r = seal_path(assembly, own, assembly_path(path, "%.4000s/.config/bawn", home), false);
+
+    return r < 0
+               ? r
+               : seal_path(assembly, own, assembly_path(path, "%.4000s/.cache/bawn", home), false);
+}
+
+/* Compiled plans are trusted, and whoever reaches a control socket controls its session. SECURITY:
+ * the next bawn may have other variables: the usual places count whatever ours say. */
 static int seal_own_places(struct assembly *assembly, const struct layer *own)
 {
     char *const *variables = assembly->load->environ;
     const char *cache = environ_get(variables, "XDG_CACHE_HOME");
+    const char *usual_home = assembly->policy->places->usual;
     char path[REGISTRY_PATH_BYTES];
     char plans[LIMIT_PATH_BYTES];
     int r = 0;
@@ -60,11 +75,14 @@ static int seal_own_places(struct assembly *assembly, const struct layer *own)
     if (cache && *cache == '/')
         r = seal_path(assembly, own, assembly_path(plans, "%.4000s/bawn", cache), false);
     if (r == 0)
-        r = seal_path(assembly, own,
-                      assembly_path(plans, "%.4000s/.cache/bawn", assembly->policy->home), false);
+        r = seal_home(assembly, own, assembly->policy->home);
+    if (r == 0 && usual_home)
+        r = seal_home(assembly, own, usual_home);
     for (unsigned i = 0; r == 0 && registry_place(variables, i, path); i++)
         r = hide_path(assembly, own, path);
-    return r;
+    return r < 0 ? r
+                 : hide_path(assembly, own,
+                             assembly_path(plans, "/run/user/%u/bawn", (unsigned)getuid()));
 }
 
 /* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
@@ -80,9 +98,6 @@ int assembly_seal(struct assembly *assembly)
 
     if (r == 0)
         r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn", config), false);
-    if (r == 0)
-        r = seal_path(assembly, own,
-                      assembly_path(path, "%.4000s/.config/bawn", assembly->policy->home), false);
     if (r == 0)
         r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn/approved", config), false);
     if (r == 0)

@@ -111,7 +111,7 @@ struct policy {
     struct arena arena;
     const char *home;
     const char *workspace;
-    const struct place *places; /* ends with a NULL name */
+    const struct place *places; /* HOME first; ends with a NULL name */
     bool can_ask;
     VEC(const struct layer *) layers;
     VEC(struct path_rule *) rules;

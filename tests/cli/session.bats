@@ -451,6 +451,14 @@ print("\n".join(json.load(sys.stdin)["cgroups"]))')
     run -0 "$BAWN" check --rw / write "$HOME/.cache/other"
 }
 
+@test "no policy opens them where the next bawn, with other variables, would look" {
+    usual=$(getent passwd "$(id -u)" | cut -d: -f6)
+    run -1 "$BAWN" check --rw / write "$usual/.cache/bawn/plans/x"
+    run -1 "$BAWN" check --rw "$usual" write "$usual/.config/bawn/policy.yaml"
+    run -1 "$BAWN" check --rw / read "/run/user/$(id -u)/bawn/abcdef/control"
+    run -0 "$BAWN" check --rw / write "$usual/.cache/other"
+}
+
 @test "the registry cannot be seen from inside" {
     sid=$("$BAWN" run --detach -- sleep 100)
     run "$BAWN" run --rw /tmp -- ls "$XDG_RUNTIME_DIR/bawn"
