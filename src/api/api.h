@@ -12,10 +12,12 @@
 #include "policy/resolve.h"
 
 #include <bawn/bawn.h>
+#include <time.h>
 
 struct bawn_policy {
     struct policy policy;
     char **environ;               /* the caller's, as it was at loading */
+    struct timespec since;        /* nothing was read or looked at before */
     size_t patterns;              /* that hide files which were looked for */
     VEC(const char *) looked_for; /* where files that count were looked for, found or not */
 };

@@ -2,6 +2,7 @@
 /* All layers into one policy. */
 #include "api/assembly.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -449,6 +450,7 @@ int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_poli
         r = error_memory(err);
     } else {
         assembly.policy = &assembly.result->policy;
+        assembly.result->since = clock_wall();
         r = assemble(&assembly);
     }
     vec_each (&assembly.documents, pending)

@@ -187,7 +187,7 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                                       .release = name.release,
                                       .last_capability = last_capability(),
                                       .best_effort = flags & BAWN_COMPILE_BEST_EFFORT,
-                                      .is_once = plan->source->patterns > 0,
+                                      .is_once = plan->source->patterns > 0 || deps.is_moving,
                                       .deps = deps.items.items,
                                       .dep_count = deps.items.count};
 

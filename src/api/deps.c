@@ -25,10 +25,13 @@ static void add_dep(struct deps *deps, struct image_dep dep, const char *path, c
         deps->failed = true;
 }
 
-/* How a path is now: absent, or the same file, directory or kind of file. */
+/* How a path is now: absent, or the same file, directory or kind of file. SECURITY: the plan was
+ * made from how it was before; it is kept only if nothing changed since. In the workspace itself
+ * something always does, and only that it is there counts. */
 static void add_path(struct deps *deps, enum image_dep_kind kind, const char *path)
 {
     struct image_dep dep = {.kind = (uint8_t)kind};
+    const struct bawn_policy *source = deps->plan->source;
     struct stat status;
 
     if (lstat(path, &status) < 0) {
@@ -37,10 +40,11 @@ static void add_path(struct deps *deps, enum image_dep_kind kind, const char *pa
         dep.dev = status.st_dev;
         dep.ino = status.st_ino;
         dep.mode = status.st_mode;
-        dep.mtime_ns = image_time_ns(status.st_mtim);
         dep.ctime_ns = image_time_ns(status.st_ctim);
-        if (kind == DEP_GATE && !image_is_settled(dep.mtime_ns, clock_wall()))
-            dep.mtime_ns = -1;
+        if (kind == DEP_GATE && !image_is_settled(dep.ctime_ns, clock_wall()))
+            dep.ctime_ns = -1;
+        else if (strcmp(path, source->policy.workspace) != 0)
+            deps->is_moving |= !image_is_settled(dep.ctime_ns, source->since);
     }
     add_dep(deps, dep, path, NULL);
 }
@@ -137,8 +141,10 @@ static void add_files(struct deps *deps)
     const struct bawn_policy *policy = deps->plan->source;
 
     vec_each (&policy->policy.layers, layer) {
-        if ((*layer)->file && *(*layer)->file == '/')
-            add_path(deps, DEP_FILE, (*layer)->file);
+        if (!(*layer)->file || *(*layer)->file != '/')
+            continue;
+        add_path(deps, DEP_FILE, (*layer)->file);
+        deps->is_moving |= access((*layer)->file, F_OK) < 0;
     }
     vec_each (&policy->looked_for, path)
         add_path(deps, DEP_FILE, *path);

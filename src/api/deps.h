@@ -12,6 +12,7 @@ struct deps {
     VEC(const char *) in_workspace; /* paths of rules there; borrowed */
     struct map seen;
     struct arena arena;
+    bool is_moving; /* something changed meanwhile: what was read may be older than what is noted */
     bool failed;
 };
 

@@ -118,9 +118,13 @@ static void skeleton_name(const struct image *image, char path[LIMIT_PATH_BYTES]
     (void)snprintf(path + strlen(path), 32, ".%016llx", (unsigned long long)image->nonce);
 }
 
+/* SECURITY: by ctime wherever a change counts, for anybody who may write sets mtime back. A link
+ * that is made anew may have the number of the one before it, and lead elsewhere. */
 static bool same_kind(const struct stat *status, const struct image_dep *dep)
 {
-    return status->st_dev == dep->dev && status->st_ino == dep->ino && status->st_mode == dep->mode;
+    return status->st_dev == dep->dev && status->st_ino == dep->ino &&
+           status->st_mode == dep->mode &&
+           (!S_ISLNK(status->st_mode) || image_time_ns(status->st_ctim) == dep->ctime_ns);
 }
 
 static bool dep_holds(const struct front *front, const struct image *image,
@@ -142,10 +146,8 @@ static bool dep_holds(const struct front *front, const struct image *image,
     case DEP_PLACE:
         return same_kind(&status, dep);
     case DEP_DIR:
-        return same_kind(&status, dep) && image_time_ns(status.st_mtim) == dep->mtime_ns;
     case DEP_FILE:
-        return same_kind(&status, dep) && image_time_ns(status.st_mtim) == dep->mtime_ns &&
-               image_time_ns(status.st_ctim) == dep->ctime_ns;
+        return same_kind(&status, dep) && image_time_ns(status.st_ctim) == dep->ctime_ns;
     default:
         return false;
     }
@@ -154,7 +156,7 @@ static bool dep_holds(const struct front *front, const struct image *image,
 /* A gate, and since when it has been as it is if that is not what it says. */
 struct gate {
     const struct image_dep *dep;
-    int64_t mtime_ns;
+    int64_t ctime_ns;
 };
 
 static bool is_shut(const struct image *image, const struct image_dep *dep, struct gate *gate)
@@ -163,9 +165,9 @@ static bool is_shut(const struct image *image, const struct image_dep *dep, stru
 
     if (lstat(image_string(image, dep->path), &status) < 0 || !same_kind(&status, dep))
         return false;
-    if (image_time_ns(status.st_mtim) == dep->mtime_ns)
+    if (image_time_ns(status.st_ctim) == dep->ctime_ns)
         return true;
-    *gate = (struct gate){dep, image_time_ns(status.st_mtim)};
+    *gate = (struct gate){dep, image_time_ns(status.st_ctim)};
     return false;
 }
 
@@ -198,14 +200,14 @@ static void shut(int file, const char *bytes, const struct gate *gate)
     autoclose int fd = -EBADF;
     char path[32];
 
-    if (!gate->dep || !image_is_settled(gate->mtime_ns, clock_wall()))
+    if (!gate->dep || !image_is_settled(gate->ctime_ns, clock_wall()))
         return;
     /* SECURITY: this file, not one that has its name by now. */
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
     fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0)
-        (void)!pwrite(fd, &gate->mtime_ns, sizeof(gate->mtime_ns),
-                      (const char *)&gate->dep->mtime_ns - bytes);
+        (void)!pwrite(fd, &gate->ctime_ns, sizeof(gate->ctime_ns),
+                      (const char *)&gate->dep->ctime_ns - bytes);
 }
 
 static const struct image *check_file(const struct front *front, const struct strbuf *key, int fd)

@@ -94,10 +94,10 @@ struct image_dep {
     uint32_t path, text;
     uint32_t mode;
     uint64_t dev, ino;
-    int64_t mtime_ns, ctime_ns; /* -1: of a DEP_GATE that was not settled */
+    int64_t ctime_ns; /* -1: of a DEP_GATE that was not settled */
 };
 
-/* As mtime_ns and ctime_ns have it. */
+/* As ctime_ns has it. */
 static inline int64_t image_time_ns(struct timespec time)
 {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
@@ -105,9 +105,9 @@ static inline int64_t image_time_ns(struct timespec time)
 
 /* Whether a directory changed so long ago that one more change would show: clocks of file systems
  * go by ticks of up to 10 ms. */
-static inline bool image_is_settled(int64_t mtime_ns, struct timespec now)
+static inline bool image_is_settled(int64_t ctime_ns, struct timespec now)
 {
-    return image_time_ns(now) - mtime_ns > 20 * 1000000LL;
+    return image_time_ns(now) - ctime_ns > 20 * 1000000LL;
 }
 
 struct image_env {
@@ -138,7 +138,7 @@ enum image_flag {
     IMAGE_PARTIAL = 16,      /* --best-effort: something is not enforced */
     IMAGE_PROVEN = 32,       /* a probe inside found it contained, on this kernel */
     IMAGE_BIND_REMOUNT = 64, /* no mount_setattr: bind and remount */
-    IMAGE_ONCE = 128,        /* made from a look at many files: good for one start only */
+    IMAGE_ONCE = 128, /* made from many files, or from some that changed: for one start only */
 };
 
 /* The order is the order of the sizes in image.c. */

@@ -297,6 +297,66 @@ setup() {
     [[ $output == *"Read-only file system"* ]]
 }
 
+@test "run: a policy that changes while a plan is made of it counts at the next start" {
+    export HOME=$BATS_TEST_TMPDIR/home
+    mkdir -p "$HOME/out" ../many
+    echo secret >"$HOME/out/file"
+    # To look through it for sockets takes a while, with the policy read and the plan not made.
+    (cd ../many && seq 18000 | xargs touch)
+    cat >"$BATS_TEST_TMPDIR/new" <<END
+sandbox: {paths: {many: {root: $BATS_TEST_TMPDIR/many, mode: ro}}}
+END
+    cat >"$BATS_TEST_TMPDIR/old" <<END
+sandbox: {paths: {many: {root: $BATS_TEST_TMPDIR/many, mode: ro},
+    out: {root: $HOME/out, mode: ro}}}
+END
+    for delay in 0.005 0.01 0.02 0.04; do
+        cp "$BATS_TEST_TMPDIR/old" "$BATS_TEST_TMPDIR/policy.yaml"
+        sleep 0.05
+        "$BAWN" run --policy "$BATS_TEST_TMPDIR/policy.yaml" -- cat "$HOME/out/file" &
+        sleep $delay
+        cp "$BATS_TEST_TMPDIR/new" "$BATS_TEST_TMPDIR/policy.yaml"
+        wait $! || true
+        sleep 0.05
+        for again in once twice; do
+            run ! "$BAWN" run --policy "$BATS_TEST_TMPDIR/policy.yaml" -- \
+                cat "$HOME/out/file"
+            [[ $output != *secret* ]]
+        done
+    done
+}
+
+@test "run: a denied link that leads elsewhere now is no link of an earlier start" {
+    export HOME=$BATS_TEST_TMPDIR/home
+    for tree in "$HOME/tree" "$BATS_TEST_TMPDIR/tree"; do
+        mkdir -p "$tree/a" "$tree/b"
+        echo one >"$tree/a/file"
+        echo two >"$tree/b/file"
+        ln -s "$tree/a" "$tree/link"
+        touch -d 2020-01-01 "$tree"
+        for again in cold warm; do
+            run ! "$BAWN" run --rw "$tree" --deny "$tree/link" -- cat "$tree/a/file"
+        done
+        # With the number that the old link had, and the directory's time as it was.
+        python3 - "$tree" <<'END'
+import os, sys
+tree = sys.argv[1]
+number = os.lstat(tree + "/link").st_ino
+os.unlink(tree + "/link")
+made = []
+while not made or (os.lstat(made[-1]).st_ino != number and len(made) < 10000):
+    made.append(f"{tree}/{len(made)}")
+    os.symlink(tree + "/b", made[-1])
+os.rename(made.pop(), tree + "/link")
+for name in made:
+    os.unlink(name)
+END
+        touch -d 2020-01-01 "$tree"
+        run ! "$BAWN" run --rw "$tree" --deny "$tree/link" -- cat "$tree/b/file"
+        [[ $output == *"Permission denied"* ]]
+    done
+}
+
 @test "run: --workspace-mount shows the workspace elsewhere, and all that is held in it" {
     here=$PWD
     mkdir -p .git/hooks src sub
