@@ -235,7 +235,7 @@ static int place_shelf(struct root *root, const struct image_mount *step, struct
     } else if (mount(source, target, NULL, MS_BIND, NULL) < 0) {
         result = fail(err, "mount on", target);
     }
-    return result == -ENOENT && (step->flags & STEP_OPTIONAL) ? 0 : result;
+    return (result == -ENOENT || result == -EACCES) && (step->flags & STEP_OPTIONAL) ? 0 : result;
 }
 
 static int write_text(int dir_fd, const char *path, const char *text, struct bawn_error *err)

@@ -341,6 +341,7 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
                                         : step->kind == MOUNT_MASK_FILE ? STEP_MASK_FILE
                                                                         : STEP_SEAL,
                                 .flags = STEP_READ_ONLY};
+    bool is_closed;
 
     /* KERNEL: where a part of /proc is covered for good, no container gets a fresh one. The
      * permission bits hold there: no id inside is the host's root. */
@@ -350,9 +351,12 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
      * Only the root of a user namespace may write in /proc/sys, and only host root elsewhere. */
     if (seal && in_proc && compiler->head.inside_uid != 0 && compiler->head.host_uid != 0)
         return;
-    if (!seal && input->reaches && !input->reaches(input->context, step->target))
+    is_closed = !seal && input->reaches && !input->reaches(input->context, step->target);
+    /* SECURITY: whoever owns it may open it while we run. Only root's own files that we list
+     * ourselves are left to their modes. */
+    if (is_closed && step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN)
         return;
-    if (in_proc)
+    if (in_proc || is_closed)
         mount.flags |= STEP_OPTIONAL;
     pin_parents(compiler, step->target, 0);
     add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,
