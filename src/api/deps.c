@@ -124,6 +124,15 @@ static void add_rules(struct deps *deps)
     }
 }
 
+/* Sockets and devices that are shown. */
+static void add_nodes(struct deps *deps)
+{
+    vec_each (&deps->plan->plan.policy->items, item) {
+        if (item->list == LIST_NETWORK_UNIX_SOCKETS || item->list == LIST_DEVICES_ALLOW)
+            add_path(deps, DEP_PLACE, item->value);
+    }
+}
+
 /* The program that makes plans is one of the things that they are made from. */
 static void add_self(struct deps *deps)
 {
@@ -169,6 +178,7 @@ int deps_collect(struct deps *deps, const struct bawn_plan *plan, struct bawn_er
     add_self(deps);
     add_files(deps);
     add_rules(deps);
+    add_nodes(deps);
     add_variables(deps);
     add_workspace(deps);
     return deps->failed ? error_memory(err) : 0;

@@ -163,31 +163,69 @@ static int add_alias(struct follower *follower, const struct alias *alias,
     return policy_add_alias(follower->policy, rule, alias->path, err);
 }
 
-/* Sockets and devices are listed by the name people know; the kernel ends where its links lead. */
-static int follow_item(struct follower *follower, size_t index)
+/* Nobody is shown what a link leads to that the command can make lead elsewhere. */
+static void drop_item(struct follower *follower, size_t index, const char *link,
+                      struct bawn_report *report)
+{
+    struct policy *policy = follower->policy;
+    const struct item *item = &policy->items.items[index];
+
+    report_add(report, BAWN_WARNING, "policy.changeable_link", item->origin,
+               "%s: '%s': the link '%s' leads elsewhere and the command can change it: it is not "
+               "followed",
+               list_table[item->list].key, item->value, link);
+    report_hint(report, "name the place itself");
+    policy->items.count--;
+    memmove(&policy->items.items[index], &policy->items.items[index + 1],
+            (policy->items.count - index) * sizeof(*item));
+}
+
+/* Sockets and devices are listed by the name people know; the kernel ends where its links lead.
+ * Returns how many are left where it was. */
+static int follow_item(struct follower *follower, size_t index, struct bawn_report *report)
 {
     struct policy *policy = follower->policy;
     struct item item = policy->items.items[index];
-    bool grants = item.list != LIST_DEVICES_DENY;
+    bool is_denial = item.list == LIST_DEVICES_DENY;
     char resolved[LIMIT_PATH_BYTES];
     struct link_notes notes;
-    int r = 0;
+    const char *link = NULL;
+    int r = 1;
 
-    if (item.list != LIST_NETWORK_UNIX_SOCKETS && item.list != LIST_DEVICES_ALLOW &&
-        item.list != LIST_DEVICES_DENY)
-        return 0;
+    if (item.list != LIST_NETWORK_UNIX_SOCKETS && item.list != LIST_DEVICES_ALLOW && !is_denial)
+        return 1;
     link_notes_init(&notes);
     if (resolve_path(NULL, "/", item.value, &notes.looker, resolved, NULL) == 0 &&
         strcmp(resolved, item.value) != 0) {
-        for (const char *link = NULL; grants && (link = link_notes_next(&notes, link));)
-            grants = !is_changeable(follower, link);
+        while (!is_denial && (link = link_notes_next(&notes, link)) &&
+               !is_changeable(follower, link))
+            ;
         item.value = arena_strdup(&policy->arena, resolved);
-        if (!item.value ||
-            ((grants || item.list == LIST_DEVICES_DENY) && !vec_push(&policy->items, item)))
+        if (link) {
+            drop_item(follower, index, link, report);
+            r = 0;
+        } else if (!item.value || !vec_push(&policy->items, item)) {
             r = -ENOMEM;
+        }
     }
     link_notes_done(&notes);
     return r;
+}
+
+static int follow_items(struct follower *follower, struct bawn_report *report,
+                        struct bawn_error *err)
+{
+    size_t left = follower->policy->items.count;
+    size_t i = 0;
+
+    for (; left > 0; left--) {
+        int r = follow_item(follower, i, report);
+
+        if (r < 0)
+            return error_memory(err);
+        i += (size_t)r;
+    }
+    return 0;
 }
 
 int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_error *err)
@@ -210,8 +248,8 @@ int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_
                 r = add_alias(&follower, alias, report, err);
         }
     }
-    for (size_t i = 0, items = policy->items.count; r == 0 && i < items; i++)
-        r = follow_item(&follower, i) < 0 ? error_memory(err) : 0;
+    if (r == 0)
+        r = follow_items(&follower, report, err);
     if (r == 0 && follower.aliases.count && message_summarize(policy) < 0)
         r = error_memory(err);
     vec_each (&follower.aliases, alias) {

@@ -354,14 +354,41 @@ static int place_kernel(struct root *root, const struct image_mount *step, struc
     return result < 0 ? fail(err, "mount on", target) : 0;
 }
 
+/* SECURITY: what was a device or a socket when the plan was made may be a link or a file by now. */
+static int clone_node(const struct root *root, const struct image_mount *step,
+                      struct bawn_error *err)
+{
+    const char *source = image_string(root->image, step->source);
+    autoclose int fd = open_source(root->image, step, err);
+    struct stat status = {0};
+
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &status) < 0)
+        return error_errno(err, errno, "look at %s", source);
+    if (!S_ISCHR(status.st_mode) && !S_ISBLK(status.st_mode) && !S_ISSOCK(status.st_mode))
+        return error_set(err, ENODEV, "launch.node", "%s is no device and no socket", source);
+    return clone_at(fd, err);
+}
+
 static int place_node(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *source = image_string(root->image, step->source);
     const char *target = image_string(root->image, step->target);
+    autoclose int tree = -EBADF;
+    int result;
 
     if (step->flags & STEP_IDMAP)
         return attach(root, step, *root->trees++, err);
-    return mount(source, target, NULL, MS_BIND, NULL) < 0 ? fail(err, "mount on", target) : 0;
+    if (!(step->flags & STEP_READ_ONLY))
+        return mount(source, target, NULL, MS_BIND, NULL) < 0 ? fail(err, "mount on", target) : 0;
+    tree = clone_node(root, step, err);
+    result = tree < 0                  ? tree
+             : root->remount_proc >= 0 ? 0
+                                       : set_attributes(tree, step, -EBADF, err);
+    if (result == 0)
+        result = attach(root, step, tree, err);
+    return result < 0 ? result : seal_mounted(root, step, tree, err);
 }
 
 static int close_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)

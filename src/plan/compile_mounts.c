@@ -242,16 +242,33 @@ static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, 
     return add_cover(compiler, step->target, COVER_OWN, true, false);
 }
 
-static void node_step(struct compiler *compiler, const char *source, const char *target)
+/* Whether only root can change what the name of a node leads to; its own mode says nothing. */
+static bool is_steady_node(const struct compiler *compiler, const char *path)
+{
+    char dir[LIMIT_PATH_BYTES];
+
+    (void)snprintf(dir, sizeof(dir), "%s", path);
+    path_cut_name(dir);
+    return is_steady(compiler, dir);
+}
+
+/* SECURITY: read-only: what is read and written is the device or the peer, but its mode and owner
+ * are the host's. Not needed for what lies in root's own /dev, if the command is not root there. */
+static void node_step(struct compiler *compiler, const char *path, bool is_usual)
 {
     struct image_mount mount = {.step = STEP_NODE};
+    char source[LIMIT_PATH_BYTES];
 
+    if (resolve_path(NULL, "/", path, compiler->input->looker, source, NULL) < 0)
+        (void)snprintf(source, sizeof(source), "%s", path);
+    if (!is_usual || compiler->head.host_uid == 0 || !is_steady_node(compiler, source))
+        mount.flags |= STEP_READ_ONLY;
     /* A device that only its owner may use: its twin belongs to the command. */
     if (compiler->head.host_uid != compiler->head.caller_uid && compiler->input->is_private &&
         compiler->input->is_private(compiler->input->context, source))
         mount.flags |= STEP_IDMAP;
-    make_point(compiler, target, true);
-    add_step(compiler, LATE, mount, source, target);
+    make_point(compiler, path, true);
+    add_step(compiler, LATE, mount, source, path);
 }
 
 /* A minimal /dev: what programs cannot do without. */
@@ -277,7 +294,7 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
         make_point(compiler, step->target, false);
     }
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        node_step(compiler, nodes[i], nodes[i]);
+        node_step(compiler, nodes[i], true);
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         add_step(compiler, when_made(compiler, links[i][1]),
                  (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
@@ -448,7 +465,7 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     case MOUNT_DEV:
         return dev_step(compiler, step);
     case MOUNT_NODE:
-        node_step(compiler, step->source, step->target);
+        node_step(compiler, step->target, false);
         return 0;
     case MOUNT_SYMLINK:
         make_parents(compiler, step->target);

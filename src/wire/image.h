@@ -29,7 +29,7 @@ enum image_step {
     STEP_TMPFS,     /* an empty place of size bytes */
     STEP_PROC,      /* the sandbox's own procfs */
     STEP_DEVPTS,    /* the sandbox's own terminals */
-    STEP_NODE,      /* a device or socket of the host */
+    STEP_NODE,      /* a device or socket of the host; used by name unless it is read-only */
     STEP_MASK_DIR,  /* an unreadable empty directory over what is there */
     STEP_MASK_FILE, /* an unreadable empty file over what is there */
     STEP_SEAL,      /* what is there, read-only in place */
