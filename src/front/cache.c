@@ -38,6 +38,8 @@ enum {
     CACHE_KEEP_SECONDS = 3600,
 };
 
+#define PLANS "/bawn/plans"
+
 /* BAWN_* variables are part of a policy; so are files that --claude reads. Then none is kept. */
 static bool is_cachable(const struct front *front)
 {
@@ -94,18 +96,39 @@ static bool make_dir(const struct front *front, char dir[LIMIT_PATH_BYTES])
     int length;
 
     if (cache && *cache == '/')
-        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/bawn/plans", cache);
+        length = snprintf(dir, LIMIT_PATH_BYTES, "%s" PLANS, cache);
     else if (home && *home == '/')
-        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/.cache/bawn/plans", home);
+        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/.cache" PLANS, home);
     else
         return false;
     return length < LIMIT_PATH_BYTES - 64;
 }
 
+/*
+ * SECURITY: HOME may be another user's, as with sudo -E, and he may have put a
+ * link there: what it leads to would be swept. So the cache is the caller's, and
+ * what is ours in it no link, and closed to others.
+ */
+static bool is_own(const char *dir)
+{
+    static const size_t ends[] = {sizeof(PLANS) - 1, sizeof("/plans") - 1, 0};
+    char path[LIMIT_PATH_BYTES];
+    struct stat status;
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%.*s", (int)(strlen(dir) - ends[i]), dir);
+        if ((i == 0 ? stat(path, &status) : lstat(path, &status)) < 0 ||
+            status.st_uid != getauxval(AT_UID) ||
+            (i > 0 && (!S_ISDIR(status.st_mode) || (status.st_mode & 022))))
+            return false;
+    }
+    return true;
+}
+
 /* Where the plan is kept, and its key. */
 static bool locate(const struct front *front, struct strbuf *key, char path[LIMIT_PATH_BYTES])
 {
-    if (!is_cachable(front) || !make_key(front, key) || !make_dir(front, path))
+    if (!is_cachable(front) || !make_key(front, key) || !make_dir(front, path) || !is_own(path))
         return false;
     (void)snprintf(path + strlen(path), 64, "/%016llx",
                    (unsigned long long)hash(key->text, key->length, 0xcbf29ce484222325ULL));
@@ -359,8 +382,8 @@ void cache_store(const struct front *front, const struct image *image)
     size_t offset;
     struct image *kept;
 
-    if ((image->flags & IMAGE_ONCE) || !locate(front, &key, path) || !make_dir(front, dir) ||
-        file_make_dirs(dir, NULL) < 0)
+    if ((image->flags & IMAGE_ONCE) || !make_dir(front, dir) || file_make_dirs(dir, NULL) < 0 ||
+        !locate(front, &key, path))
         return;
     offset = image_offset(&key);
     bytes = calloc(1, offset + image->size);

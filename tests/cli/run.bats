@@ -297,6 +297,28 @@ setup() {
     [[ $output == *"Read-only file system"* ]]
 }
 
+@test "run: where plans are kept is no link, nor another's, or none is kept and nothing swept" {
+    export HOME=$BATS_TEST_TMPDIR/home
+    mkdir -p "$HOME/.cache/bawn" ../victim
+    (cd ../victim && seq 420 | xargs touch -d '3 hours ago')
+    ln -s "$BATS_TEST_TMPDIR/victim" "$HOME/.cache/bawn/plans"
+    run -0 "$BAWN" run -- true
+    [ "$(find ../victim -type f | wc -l)" -eq 420 ]
+    rm "$HOME/.cache/bawn/plans"
+    mv ../victim "$HOME/.cache/bawn/plans"
+    chmod 777 "$HOME/.cache/bawn/plans"
+    run -0 "$BAWN" run -- true
+    [ "$(find "$HOME/.cache/bawn/plans" -type f | wc -l)" -eq 420 ]
+    chmod 700 "$HOME/.cache/bawn/plans"
+    [ "$(id -u)" -ne 0 ] || chown 1 "$HOME/.cache"
+    run -0 "$BAWN" run -- true
+    [ "$(id -u)" -ne 0 ] || [ "$(find "$HOME/.cache/bawn/plans" -type f | wc -l)" -eq 420 ]
+    # The other side: in one's own they are, and what is old goes.
+    [ "$(id -u)" -ne 0 ] || chown 0 "$HOME/.cache"
+    run -0 "$BAWN" run -- true
+    [ "$(find "$HOME/.cache/bawn/plans" -maxdepth 1 -type f | wc -l)" -lt 420 ]
+}
+
 @test "run: a policy that changes while a plan is made of it counts at the next start" {
     export HOME=$BATS_TEST_TMPDIR/home
     mkdir -p "$HOME/out" ../many
