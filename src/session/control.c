@@ -63,10 +63,24 @@ static void drop(struct client *client)
     loop_end(&session->loop);
 }
 
+/* Refuses one that would stay where too many do. */
+static bool is_crowded(struct client *client, uint32_t job)
+{
+    struct bawn_error error = {0};
+
+    if (client - client->control->clients < CONTROL_STAYING_MAX)
+        return false;
+    (void)error_set(&error, EUSERS, "session.busy", "the session has %d clients already",
+                    CONTROL_STAYING_MAX);
+    error_hint(&error, "wait until one of them ends, or stop the session");
+    control_refuse(client, job, &error);
+    return true;
+}
+
 static int handle_exec(struct client *client, const struct control_message *message, size_t size,
                        const int fds[CONTROL_FDS])
 {
-    return control_exec(client, message, size, fds);
+    return is_crowded(client, message->job) ? 0 : control_exec(client, message, size, fds);
 }
 
 static int handle_signal(struct client *client, const struct control_message *message, size_t size,
@@ -131,6 +145,8 @@ static int handle_attach(struct client *client, const struct control_message *me
     (void)fds;
     if (client->viewer)
         return -EPROTO;
+    if (is_crowded(client, message->job))
+        return 0;
     if (!session->output) {
         (void)error_set(&error, ENOTTY, "session.attached", "the session is not detached");
         error_hint(&error, "its terminal is where it was started; 'bawn exec' runs more in it");

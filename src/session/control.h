@@ -10,7 +10,8 @@
 
 #include <sys/stat.h>
 
-enum { CONTROL_CLIENTS_MAX = 20, CONTROL_JOBS_MAX = 64 };
+/* Those beyond the first only ask and stop: there is always room for a 'bawn stop'. */
+enum { CONTROL_STAYING_MAX = 20, CONTROL_CLIENTS_MAX = 24, CONTROL_JOBS_MAX = 64 };
 
 struct control;
 

@@ -438,6 +438,24 @@ print("\n".join(json.load(sys.stdin)["cgroups"]))')
     [ "$(ls -A "$XDG_RUNTIME_DIR/bawn")" = "$sid" ]
 }
 
+@test "with as many clients as there can be one more is refused, and stop still stops" {
+    sid=$("$BAWN" run --detach -- sleep 100)
+    for ((i = 0; i < 20; i++)); do
+        "$BAWN" exec "$sid" -- sh -c 'echo >"$0"; exec sleep 100' "up-$i" </dev/null >/dev/null 3>&- &
+    done
+    for ((i = 0; i < 100 && $(find . -name 'up-*' | wc -l) < 20; i++)); do
+        sleep 0.1
+    done
+    [ "$(find . -name 'up-*' | wc -l)" -eq 20 ]
+    for again in once twice; do
+        run --separate-stderr -125 "$BAWN" exec "$sid" -- true
+        [[ $stderr == *"20 clients already"* ]]
+    done
+    run -0 "$BAWN" metrics "$sid"
+    run -0 "$BAWN" stop "$sid"
+    wait
+}
+
 @test "no policy opens the registry, or the plans that are kept" {
     run -1 "$BAWN" check --rw / read "$XDG_RUNTIME_DIR/bawn/abcdef/control"
     run -1 "$BAWN" check --rw "$XDG_RUNTIME_DIR" read "$XDG_RUNTIME_DIR/bawn"
