@@ -63,6 +63,20 @@ static int note(struct walk *walk, const struct path_rule *rule, const char *pat
     return 0;
 }
 
+/*
+ * A directory that we cannot list is hidden whole. SECURITY: the command may own
+ * it and change its mode, or know a name in it: an earlier one may have closed it
+ * for that.
+ */
+static int note_closed(struct walk *walk, const char *path)
+{
+    vec_each (&walk->policy->rules, rule) {
+        if (hides(*rule))
+            return note(walk, *rule, path);
+    }
+    return 0;
+}
+
 static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth);
 
 /* Whether the walk is over: without patterns it is for sockets alone, and has its limit. */
@@ -112,9 +126,8 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
     int r = 0;
     int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
-    /* What we cannot list the command cannot either, but for a tree that is made too deep. */
     if (fd < 0)
-        return 0;
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : note_closed(walk, path);
     if (depth > WALK_DEPTH) {
         (void)close(fd);
         return walk->has_patterns ? refuse(walk, path) : 0;
