@@ -405,6 +405,33 @@ static int place_link(struct plan *plan, struct rooms *rooms, const struct looke
     return add_step(plan, step);
 }
 
+/*
+ * What is hidden behind a directory that is closed to us cannot be mounted over: that directory is
+ * hidden whole. SECURITY: the command may own it and open it; an earlier one may have closed it.
+ */
+static int place_behind(struct plan *plan, struct rooms *rooms, const struct looker *looker,
+                        struct spot *spot)
+{
+    char target[LIMIT_PATH_BYTES];
+    char *closed = arena_strdup(&plan->arena, spot->rule->path);
+    enum look look = LOOK_UNKNOWN;
+
+    while (closed && look == LOOK_UNKNOWN && strcmp(closed, "/") != 0) {
+        path_cut_name(closed);
+        look = looker->look(looker->context, closed, target, sizeof(target));
+    }
+    if (!closed)
+        return -ENOMEM;
+    spot->has_step = look == LOOK_DIRECTORY;
+    if (!spot->has_step || map_get(&rooms->parents, 2, closed, strlen(closed)))
+        return 0;
+    if (!map_put(&rooms->parents, 2, closed, strlen(closed), closed))
+        return -ENOMEM;
+    return add_step(
+        plan, (struct mount_step){
+                  .kind = MOUNT_MASK_DIR, .target = closed, .read_only = true, .rule = spot->rule});
+}
+
 /* All rules of one path; they share the step that the first of them makes. */
 static int plan_path(struct plan *plan, const struct looker *looker, struct rooms *rooms,
                      struct spot *spots, size_t count)
@@ -419,8 +446,13 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
 
     if (r == 0 && *link)
         r = place_link(plan, rooms, looker, &spots[0], link);
+    else if (r == 0 && look == LOOK_UNKNOWN && is_visible(around) &&
+             (spots[0].view == VIEW_HIDDEN || spots[0].view == VIEW_ASK))
+        r = place_behind(plan, rooms, looker, &spots[0]);
     else if (r == 0)
         r = place_spot(plan, &spots[0], around, look, target);
+    if (look == LOOK_UNKNOWN && spots[0].has_step)
+        look = LOOK_OTHER; /* masked with the directory that it is in */
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct path_rule *rule = spots[i].rule;
 
