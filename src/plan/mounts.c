@@ -406,12 +406,15 @@ static int place_link(struct plan *plan, struct rooms *rooms, const struct looke
 }
 
 /*
- * What is hidden behind a directory that is closed to us cannot be mounted over: that directory is
- * hidden whole. SECURITY: the command may own it and open it; an earlier one may have closed it.
+ * What is behind a directory that is closed to us cannot be mounted over: that directory is hidden
+ * whole, or read-only, so that it stays closed. SECURITY: the command may own it and open it; an
+ * earlier one may have closed it.
  */
 static int place_behind(struct plan *plan, struct rooms *rooms, const struct looker *looker,
                         struct spot *spot)
 {
+    bool hides = spot->view != VIEW_RO;
+    unsigned kind = hides ? 2 : 3;
     char target[LIMIT_PATH_BYTES];
     char *closed = arena_strdup(&plan->arena, spot->rule->path);
     enum look look = LOOK_UNKNOWN;
@@ -423,13 +426,21 @@ static int place_behind(struct plan *plan, struct rooms *rooms, const struct loo
     if (!closed)
         return -ENOMEM;
     spot->has_step = look == LOOK_DIRECTORY;
-    if (!spot->has_step || map_get(&rooms->parents, 2, closed, strlen(closed)))
+    if (!spot->has_step || map_get(&rooms->parents, kind, closed, strlen(closed)))
         return 0;
-    if (!map_put(&rooms->parents, 2, closed, strlen(closed), closed))
+    if (!map_put(&rooms->parents, kind, closed, strlen(closed), closed))
         return -ENOMEM;
-    return add_step(
-        plan, (struct mount_step){
-                  .kind = MOUNT_MASK_DIR, .target = closed, .read_only = true, .rule = spot->rule});
+    return add_step(plan, (struct mount_step){.kind = hides ? MOUNT_MASK_DIR : MOUNT_BIND,
+                                              .source = hides ? NULL : closed,
+                                              .target = closed,
+                                              .read_only = true,
+                                              .rule = spot->rule});
+}
+
+static bool needs_mount(const struct spot *spot, enum view around)
+{
+    return is_visible(around) && (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK ||
+                                  (spot->view == VIEW_RO && around != VIEW_RO));
 }
 
 /* All rules of one path; they share the step that the first of them makes. */
@@ -446,8 +457,7 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
 
     if (r == 0 && *link)
         r = place_link(plan, rooms, looker, &spots[0], link);
-    else if (r == 0 && look == LOOK_UNKNOWN && is_visible(around) &&
-             (spots[0].view == VIEW_HIDDEN || spots[0].view == VIEW_ASK))
+    else if (r == 0 && look == LOOK_UNKNOWN && needs_mount(&spots[0], around))
         r = place_behind(plan, rooms, looker, &spots[0]);
     else if (r == 0)
         r = place_spot(plan, &spots[0], around, look, target);
