@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# B-34 the modes, owners and times of the host's devices stay, even if root stays root
+# B-40 the modes, owners and times of the host's devices stay, even if root stays root
 # layers: mount
 # only: root
 # not: nested, its root is not the owner of a device

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# E-09 a granted socket that was swapped for a link carries the grant nowhere
+# E-12 a granted socket that was swapped for a link carries the grant nowhere
 # layers: launch
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

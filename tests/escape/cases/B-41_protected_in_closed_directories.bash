@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# B-35 what may only be read is not written, nor moved with a directory that was closed at the start
+# B-41 what may only be read is not written, nor moved with a directory that was closed at the start
 # layers: mount+notify
 source "$ESCAPE/lib.bash"
 
