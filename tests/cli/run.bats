@@ -298,6 +298,7 @@ setup() {
 }
 
 @test "run: where plans are kept is no link, nor another's, or none is kept and nothing swept" {
+    # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
     mkdir -p "$HOME/.cache/bawn" ../victim
     (cd ../victim && seq 420 | xargs touch -d '3 hours ago')
@@ -320,6 +321,7 @@ setup() {
 }
 
 @test "run: a policy that changes while a plan is made of it counts at the next start" {
+    # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
     mkdir -p "$HOME/out" ../many
     echo secret >"$HOME/out/file"
@@ -340,7 +342,7 @@ END
         cp "$BATS_TEST_TMPDIR/new" "$BATS_TEST_TMPDIR/policy.yaml"
         wait $! || true
         sleep 0.05
-        for again in once twice; do
+        for _ in once twice; do
             run ! "$BAWN" run --policy "$BATS_TEST_TMPDIR/policy.yaml" -- \
                 cat "$HOME/out/file"
             [[ $output != *secret* ]]
@@ -349,6 +351,7 @@ END
 }
 
 @test "run: a denied link that leads elsewhere now is no link of an earlier start" {
+    # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
     for tree in "$HOME/tree" "$BATS_TEST_TMPDIR/tree"; do
         mkdir -p "$tree/a" "$tree/b"
@@ -356,7 +359,7 @@ END
         echo two >"$tree/b/file"
         ln -s "$tree/a" "$tree/link"
         touch -d 2020-01-01 "$tree"
-        for again in cold warm; do
+        for _ in cold warm; do
             run ! "$BAWN" run --rw "$tree" --deny "$tree/link" -- cat "$tree/a/file"
         done
         # With the number that the old link had, and the directory's time as it was.

@@ -441,13 +441,14 @@ print("\n".join(json.load(sys.stdin)["cgroups"]))')
 @test "with as many clients as there can be one more is refused, and stop still stops" {
     sid=$("$BAWN" run --detach -- sleep 100)
     for ((i = 0; i < 20; i++)); do
+        # shellcheck disable=SC2016 # for the shell inside
         "$BAWN" exec "$sid" -- sh -c 'echo >"$0"; exec sleep 100' "up-$i" </dev/null >/dev/null 3>&- &
     done
     for ((i = 0; i < 100 && $(find . -name 'up-*' | wc -l) < 20; i++)); do
         sleep 0.1
     done
     [ "$(find . -name 'up-*' | wc -l)" -eq 20 ]
-    for again in once twice; do
+    for _ in once twice; do
         run --separate-stderr -125 "$BAWN" exec "$sid" -- true
         [[ $stderr == *"20 clients already"* ]]
     done

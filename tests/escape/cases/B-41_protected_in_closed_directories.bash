@@ -10,7 +10,7 @@ plant "$WS/open/file" original
 before=$(cat "$WS/dir/sub/file" "$WS/.git/hooks/x")
 sandbox -- /bin/sh -c 'chmod 000 dir'
 chmod 000 "$WS/.git"
-for time in cold warm; do
+for _ in cold warm; do
     attempts --ro "$WS/dir/sub" <<END
 any sys chmod s:$WS/dir 0777
 any sys chmod s:$WS/.git 0777

@@ -21,7 +21,7 @@ sandbox --rw "$HOME" -- /bin/sh -c '
     for mode in 000 200 400 600 700; do chmod $mode dir-$mode above-$mode; done
     chmod 000 "$1/.gnome2"' sh "$HOME"
 is 200 "$(stat -c %a "$WS/dir-200")" "modes in the workspace"
-for time in cold warm; do
+for _ in cold warm; do
     attempts --rw "$HOME" "${options[@]}" < <(
         printf '%s\n' "${lines[@]}"
         cat <<END

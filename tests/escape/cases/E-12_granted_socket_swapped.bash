@@ -14,7 +14,7 @@ wait_for 5 grep -q ready "$T/reached" || broken "no listener"
 options=(--deny "$WS/.env" --set "sandbox.network.unix_sockets=$WS/run/s")
 
 # Twice, so that the plan is one that was kept.
-for time in cold warm; do
+for _ in cold warm; do
     sandbox "${options[@]}" -- "$BIN/e_connect" "$WS/run/s"
     sandbox_ran
     answers <<<"ok $WS/run/s"
