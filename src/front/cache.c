@@ -38,8 +38,6 @@ enum {
     CACHE_KEEP_SECONDS = 3600,
 };
 
-#define PLANS "/bawn/plans"
-
 /* BAWN_* variables are part of a policy; so are files that --claude reads. Then none is kept. */
 static bool is_cachable(const struct front *front)
 {
@@ -96,33 +94,28 @@ static bool make_dir(const struct front *front, char dir[LIMIT_PATH_BYTES])
     int length;
 
     if (cache && *cache == '/')
-        length = snprintf(dir, LIMIT_PATH_BYTES, "%s" PLANS, cache);
+        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/bawn/plans", cache);
     else if (home && *home == '/')
-        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/.cache" PLANS, home);
+        length = snprintf(dir, LIMIT_PATH_BYTES, "%s/.cache/bawn/plans", home);
     else
         return false;
     return length < LIMIT_PATH_BYTES - 64;
 }
 
-/*
- * SECURITY: HOME may be another user's, as with sudo -E, and he may have put a
- * link there: what it leads to would be swept. So the cache is the caller's, and
- * what is ours in it no link, and closed to others.
- */
+/* SECURITY: HOME may be another user's, as with sudo -E, and he may have put something there: a
+ * link, or a directory of his with a skeleton in it. */
 static bool is_own(const char *dir)
 {
-    static const size_t ends[] = {sizeof(PLANS) - 1, sizeof("/plans") - 1, 0};
-    char path[LIMIT_PATH_BYTES];
     struct stat status;
 
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        (void)snprintf(path, sizeof(path), "%.*s", (int)(strlen(dir) - ends[i]), dir);
-        if ((i == 0 ? stat(path, &status) : lstat(path, &status)) < 0 ||
-            status.st_uid != getauxval(AT_UID) ||
-            (i > 0 && (!S_ISDIR(status.st_mode) || (status.st_mode & 022))))
-            return false;
-    }
-    return true;
+    return lstat(dir, &status) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == getauxval(AT_UID) && !(status.st_mode & 022);
+}
+
+/* As locate and skeleton_name make them, finished or not. */
+static bool is_own_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && (name[16] == '\0' || name[16] == '.');
 }
 
 /* Where the plan is kept, and its key. */
@@ -325,7 +318,7 @@ static size_t sweep(const char *dir, const char *name, time_t before)
     while (entries && (entry = readdir(entries))) {
         count++;
         (void)snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
-        if (entry->d_name[0] != '.' && strncmp(entry->d_name, name, strlen(name)) == 0 &&
+        if (is_own_name(entry->d_name) && strncmp(entry->d_name, name, strlen(name)) == 0 &&
             lstat(path, &status) == 0 && status.st_mtime < before)
             remove_free(path);
     }

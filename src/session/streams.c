@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /*
@@ -31,7 +32,8 @@ int session_look_at_streams(struct launch_command *command, struct bawn_error *e
             return error_errno(err, errno, "standard stream %d", fd);
         if (S_ISDIR(status.st_mode))
             return refuse_directory(fd, err);
-        if (!S_ISCHR(status.st_mode) || !isatty(fd))
+        /* KERNEL: 1 is /dev/null and its like. */
+        if (!S_ISCHR(status.st_mode) || major(status.st_rdev) == 1 || !isatty(fd))
             continue;
         if (!(command->flags & EXEC_TTY))
             (void)terminal_read_state(fd, &command->state, &command->size);
