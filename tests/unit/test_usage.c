@@ -245,7 +245,7 @@ static int has_no_core_and_the_rest_as_before(void)
 {
     struct rlimit core, files;
 
-    if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_cur != 0 || core.rlim_max != 0)
+    if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_cur > 1 || core.rlim_max > 1)
         return 1;
     if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur == files.rlim_max)
         return 2;

@@ -9,7 +9,7 @@ pattern=$(cat /proc/sys/kernel/core_pattern)
 ulimit -c unlimited 2>/dev/null || skip "core files are forbidden here anyway"
 sandbox -- /bin/bash -c 'ulimit -c unlimited 2>/dev/null && echo raised; grep "core file" /proc/self/limits; cd /tmp; sh -c "kill -SEGV \$\$"; ls /tmp | grep -c core; cd "$1"; sh -c "kill -SEGV \$\$"' sh "$WS"
 equal "" "$(grep raised "$T/stdout")" "the limit was raised"
-equal "0 0" "$(sed -n 's/Max core file size *\([^ ]*\) *\([^ ]*\).*/\1 \2/p' "$T/stdout")" "limits of core files"
+equal "1 1" "$(sed -n 's/Max core file size *\([^ ]*\) *\([^ ]*\).*/\1 \2/p' "$T/stdout")" "limits of core files"
 equal "" "$(find "$WS" "$T" -maxdepth 1 -name 'core*')" "core files"
 
 # The launcher itself, that has read the caller's variables.
