@@ -14,7 +14,8 @@
 # to help, a guest is 20 to 30 times slower: only tests run there, nothing is built.
 #
 # Kernels and initramfs are kept in build-vm. BAWN_VM_ACCEL (tcg), BAWN_VM_MEMORY (MiB), BAWN_VM_SECONDS
-# and BAWN_VM_CASES (of tests/escape, or none) change what their names say.
+# and BAWN_VM_CASES (of tests/escape; none; or all, for which an emulated guest is too slow) change what
+# their names say.
 set -uo pipefail
 
 build=${BUILD:-build}
@@ -23,6 +24,9 @@ programs=(test_cgroup test_usage test_probe test_systemd)
 modules=(virtio_pci virtio_console virtio_blk virtiofs overlay)
 test_user=bawn-test
 mark=bawn-vm
+# What depends on the kernel, and takes seconds even there.
+cases=${BAWN_VM_CASES:-A-01 A-05 A-26 B-01 B-03 B-09 B-11 B-21 B-25 B-37 C-02 C-05 D-01 D-02 D-06 D-13
+    E-01 E-03 R-01 R-09 T-04}
 passed=0 failed=0 skipped=0
 
 die() {
@@ -115,13 +119,14 @@ stage() {
         [ -x "$build/tests/$program" ] || die "$build/tests/$program is missing" "make test builds it"
         cp "$build/tests/$program" "$work/bin/"
     done
-    if [ -x tests/escape/run ] && [ "${BAWN_VM_CASES:-}" != none ]; then
+    if [ -x tests/escape/run ] && [ "$cases" != none ]; then
         [ -x "$build/bawn" ] || die "$build/bawn is missing" "make builds it"
+        cp -r data "$work/"
         cp -r tests/escape "$work/tests/"
         find "$build" -maxdepth 1 -type f -name 'bawn*' -perm -u+x -exec cp {} "$work/bin/" \;
         tests/escape/build.sh "$work/probes" || die "cannot build the programs of tests/escape"
     fi
-    printf '%s' "${BAWN_VM_CASES:-}" >"$work/cases"
+    [ "$cases" = all ] || printf '%s' "$cases" >"$work/cases"
     chmod -R a+rX "$work"
 }
 
@@ -231,7 +236,7 @@ guest_mounts() {
     # What the tests make is on a disk; where they are themselves stays in sight.
     mkdir /run/guest
     mount --bind "$guest" /run/guest
-    mount -t ext4 -o nosuid,nodev /dev/vda /tmp
+    mount -t ext4 -o nodev /dev/vda /tmp
     chmod 1777 /tmp
     mkdir "$guest"
     mount --move /run/guest "$guest"
@@ -336,7 +341,7 @@ battery() {
     [ -n "$1" ] && options+=(--user "$1")
     echo "==> tests/escape, as ${1:-root}"
     # shellcheck disable=SC2046 # several cases are several words
-    "$guest/tests/escape/run" "${options[@]}" $(cat "$guest/cases") >/run/escape.tap 2>&1
+    "$guest/tests/escape/run" "${options[@]}" $(cat "$guest/cases" 2>/dev/null) >/run/escape.tap 2>&1
     grep -A8 '^not ok' /run/escape.tap
     last=$(tail -n 1 /run/escape.tap)
     if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
