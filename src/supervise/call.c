@@ -126,18 +126,17 @@ static bool is_lendable(const struct call *call, const char *path)
 
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes)
 {
-    bool may_nest = call->options->image->flags & IMAGE_MAY_NEST;
     struct caller_ids ids;
     pid_t pid;
     int r;
 
-    if (!may_nest && strncmp(path, "/proc", 5) != 0)
-        return 0;
     if (!locate_is_proc(fd))
         return 0;
     pid = locate_proc_pid(path);
-    if (pid < 0)
-        return -EACCES;
+    /* Elsewhere it is the host's, in a tree for chroot. Below directories that are not of processes
+     * it is about whoever opens it: the network, objects of IPC, limits. */
+    if (pid < 0 || (pid == 0 && path[5] && strchr(path + 6, '/')))
+        return -ENOSYS;
     if (pid == 0)
         return writes ? -EACCES : 0;
     r = caller_ids(call->caller, &ids);

@@ -68,7 +68,8 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
                       enum path_op op);
 
 /* SECURITY: what the supervisor opens in /proc it opens with its own rights over the processes
- * inside. Only what is the caller's own is opened for it. */
+ * inside, and as one of the host's. Only what is the caller's own is opened for it. -ENOSYS for
+ * what is nothing of the sandbox's processes, else -EACCES. */
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes);
 
 /* Files of /proc that say whose user namespace they were opened in. */
