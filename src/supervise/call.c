@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 
@@ -112,15 +114,32 @@ bool call_is_id_map(const struct call *call, int fd, const char *path)
     return (call->options->image->flags & IMAGE_MAY_NEST) && is_id_map(path) && locate_is_proc(fd);
 }
 
+/*
+ * SECURITY: until its exec a command has the memory of pid 1, and the number of a
+ * process of its own. Whoever runs another program than ours never has it again.
+ */
+static bool has_own_memory(const struct call *call, pid_t pid)
+{
+    char path[32];
+    struct stat ours;
+    struct stat its;
+
+    (void)snprintf(path, sizeof(path), "proc/%d/exe", (int)pid);
+    return stat("/proc/self/exe", &ours) == 0 &&
+           fstatat(call->locator.root_fd, path, &its, 0) == 0 &&
+           (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino);
+}
+
 /* Files of other processes that lend nothing: the kernel asks who writes, not only who opened. And
  * where processes may trace each other, their memory: debuggers set breakpoints there. */
-static bool is_lendable(const struct call *call, const char *path)
+static bool is_lendable(const struct call *call, pid_t pid, const char *path)
 {
     uint32_t flags = call->options->image->flags;
     const char *name = strrchr(path, '/');
 
     return (name && strcmp(name, "/oom_score_adj") == 0) ||
-           ((flags & IMAGE_MAY_TRACE) && name && strcmp(name, "/mem") == 0) ||
+           ((flags & IMAGE_MAY_TRACE) && name && strcmp(name, "/mem") == 0 &&
+            has_own_memory(call, pid)) ||
            ((flags & IMAGE_MAY_NEST) && is_id_map(path));
 }
 
@@ -144,7 +163,7 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
         return r;
     if (pid == (call->locator.is_nested ? ids.deepest_tgid : ids.tgid))
         return 0;
-    return pid != 1 && is_lendable(call, path) ? 0 : -EACCES;
+    return pid != 1 && is_lendable(call, pid, path) ? 0 : -EACCES;
 }
 
 int call_take_umask(struct call *call)
