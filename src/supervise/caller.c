@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
@@ -322,4 +323,14 @@ int caller_open_root(struct caller *caller)
 int caller_open_user_ns(struct caller *caller)
 {
     return open_in_proc(caller, "ns/user", O_RDONLY);
+}
+
+bool caller_shares_net(struct caller *caller)
+{
+    autoclose int fd = open_in_proc(caller, "ns/net", O_RDONLY);
+    struct stat ours;
+    struct stat its;
+
+    return fd >= 0 && fstat(fd, &its) == 0 && stat("/proc/self/ns/net", &ours) == 0 &&
+           ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
 }

@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -54,5 +55,7 @@ int caller_fd_flags(struct caller *caller, int fd, int object);
 int caller_open_dir(struct caller *caller, int dir_fd);
 int caller_open_root(struct caller *caller);
 int caller_open_user_ns(struct caller *caller);
+/* Whether its network is the supervisor's. */
+bool caller_shares_net(struct caller *caller);
 
 #endif
