@@ -192,17 +192,23 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
     return reaches(reach, next, rest);
 }
 
-bool guard_has_below(const struct guard *guard, const char *path)
+/* with_grants: those that merely do not say yes to writing are counted too. */
+static bool has_below(const struct guard *guard, const char *path, bool with_grants)
 {
     char buffer[LIMIT_PATH_BYTES];
 
     path = outside(guard, path, buffer);
     vec_each (&guard->policy.rules, rule) {
-        if ((*rule)->write >= ACCESS_ASK && !(*rule)->read_only &&
+        if ((*rule)->write >= ACCESS_ASK && (with_grants || !(*rule)->read_only) &&
             reaches((struct reach){.rule = *rule}, (*rule)->path, path))
             return true;
     }
     return false;
+}
+
+bool guard_has_below(const struct guard *guard, const char *path)
+{
+    return has_below(guard, path, false);
 }
 
 struct move {
@@ -214,8 +220,8 @@ struct move {
 
 static int move_entry(struct move *move, bool is_link)
 {
-    bool was_refused = guard_ask(move->guard, move->from, PATH_WRITE) == GUARD_REFUSE;
-    bool is_refused = guard_ask(move->guard, move->to, PATH_WRITE) == GUARD_REFUSE;
+    bool was_refused = guard_ask(move->guard, move->from, PATH_WRITE) != GUARD_ALLOW;
+    bool is_refused = guard_ask(move->guard, move->to, PATH_WRITE) != GUARD_ALLOW;
 
     if (was_refused && !is_refused)
         return -EBUSY;
@@ -287,7 +293,7 @@ int guard_move(const struct guard *guard, int dir_fd, const char *name, const ch
     autofree struct move *move = NULL;
 
     /* Two names in one directory that no rule goes through: below them the same rules hold. */
-    if (same_parent(from, to) && !guard_has_below(guard, from) && !guard_has_below(guard, to))
+    if (same_parent(from, to) && !has_below(guard, from, true) && !has_below(guard, to, true))
         return 0;
     move = calloc(1, sizeof(*move));
     if (!move)

@@ -93,6 +93,14 @@ struct link_source {
     int object;
 };
 
+/* What may not be written gets no other name, by which it might. That it is on the same mount, and
+ * so inside, the kernel sees to. */
+static int judge_source(const struct call *call, int fd, const char *path)
+{
+    return call_judge_object(call, fd, path, true, PATH_WRITE) < 0 ? call_refuse(call, path, EACCES)
+                                                                   : 0;
+}
+
 static int source_object(struct call *call, struct link_source *source)
 {
     char path[LIMIT_PATH_BYTES];
@@ -111,9 +119,7 @@ static int source_object(struct call *call, struct link_source *source)
     r = locate_path(&call->locator, source->object, path);
     if (r < 0)
         return r;
-    if (guard_ask(call->guard, path, PATH_WRITE) == GUARD_REFUSE)
-        return call_refuse(call, path, EACCES);
-    return 0;
+    return judge_source(call, source->object, path);
 }
 
 static int source_named(struct call *call, struct link_source *source, bool follows)
@@ -169,8 +175,9 @@ static int find_source(struct call *call, int flags, struct link_source *source)
         return r;
     if (source->object >= 0)
         return source_object(call, source);
-    if (guard_ask(call->guard, source->at.path, PATH_WRITE) == GUARD_REFUSE)
-        return call_refuse(call, source->at.path, EACCES);
+    r = judge_source(call, source->at.dir, source->at.path);
+    if (r < 0)
+        return r;
     return fstatat(source->at.dir, source->at.name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
