@@ -92,6 +92,15 @@ bool locate_is_mount_point(const struct location *location)
            (here.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
+bool locate_is_planted(const struct location *location, const struct stat *status)
+{
+    struct stat dir;
+
+    return status->st_uid != geteuid() &&
+           (fstat(location->dir, &dir) < 0 ||
+            ((dir.st_mode & S_ISVTX) && (dir.st_mode & S_IWOTH) && status->st_uid != dir.st_uid));
+}
+
 static int open_inside(const struct locator *locator, const char *path, uint64_t flags)
 {
     return locate_openat2(locator->root_fd, path, O_PATH | flags,
@@ -218,6 +227,14 @@ static int read_link(const struct locator *locator, int dir, const char *name,
 int locate_link(const struct locator *locator, const struct location *location,
                 struct located_link *ret_link)
 {
+    struct stat st;
+
+    if (fstatat(location->dir, location->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    /* SECURITY: with fs.protected_symlinks the kernel follows no such link as a last name, but here
+     * it is not the kernel that follows. */
+    if (S_ISLNK(st.st_mode) && locate_is_planted(location, &st))
+        return -EACCES;
     return read_link(locator, location->dir, location->name, ret_link);
 }
 

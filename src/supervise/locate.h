@@ -67,6 +67,10 @@ int locate_open(const struct locator *locator, int fd, int flags, mode_t mode);
 /* Whether the descriptor is what its path names in the caller's root, by the same mount. */
 bool locate_is_inside(const struct locator *locator, int fd);
 
+/* Whether the thing at the location, of this status, was put into a directory for all, such as
+ * /tmp, by another user: neither by the caller nor by the directory's owner. */
+bool locate_is_planted(const struct location *location, const struct stat *status);
+
 /* Whether something is mounted at the location. */
 bool locate_is_mount_point(const struct location *location);
 

@@ -219,6 +219,11 @@ static int open_existing(struct call *call, const struct location *at, bool *ret
         return open_link(call, at, ret_follow);
     if (at->has_slash && !S_ISDIR(st.st_mode))
         return -ENOTDIR;
+    /* SECURITY: as with fs.protected_regular and protected_fifos: the kernel is not told of
+     * O_CREAT. */
+    if (creates(open_flags(call)) && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) &&
+        locate_is_planted(at, &st))
+        return -EACCES;
     return open_object(call, &object, &st, at->path, at->is_anchored, false);
 }
 
