@@ -37,6 +37,7 @@ struct session {
     struct control *control; /* NULL: not to be reached yet */
     struct loop_timer register_timer;
     int64_t started_ms;
+    pid_t deadline_pid;   /* 0: there is no limit of time */
     uint64_t memory_peak; /* where it is measured, not counted */
     bool has_ended;
     bool is_timed_out, is_over_memory;
@@ -49,7 +50,9 @@ struct session {
 int session_limit(struct session *session, struct bawn_error *err);
 bool session_wants_group(const struct session *session);
 int session_make_groups(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);
-void session_set_clock(struct session *session);
+int session_set_clock(struct session *session, struct bawn_error *err);
+/* Whether its time is up; if so it is ended. */
+void session_check_time(struct session *session);
 /* Says which limit was hit, and with --stats what was used. */
 void session_account(struct session *session);
 void session_unlimit(struct session *session);

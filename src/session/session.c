@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "session/control.h"
+#include "session/deadline.h"
 #include "session/output.h"
 #include "session/own.h"
 
@@ -78,9 +79,12 @@ static int on_message(void *context, uint32_t events)
     int result = sync_receive(session->launch.sock, &message, bytes, &size, fds, NULL);
 
     (void)events;
-    /* Pid 1 is gone without a word: killed, and all inside with it. */
-    if (result < 0)
+    /* Pid 1 is gone without a word: killed, and all inside with it. Perhaps because of the time,
+     * before we could see to that. */
+    if (result < 0) {
+        session_check_time(session);
         return end_with(session, SIGKILL);
+    }
     /* The last steps of the set-up come after it was ready. */
     if (message.point == SYNC_FAILED) {
         result = error_take(bytes, size, &session->failure);
@@ -179,9 +183,10 @@ static int run(struct session *session, struct bawn_error *err)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
     if (result == 0)
         result = session_publish(session, err);
+    if (result == 0)
+        result = session_set_clock(session, err);
     if (result < 0)
         return result;
-    session_set_clock(session);
     result = loop_run(&session->loop, -1, err);
     if (result < 0 && session->failure.errnum > 0)
         *err = session->failure;
@@ -242,6 +247,7 @@ static void end(struct session *session)
     output_free(session->output);
     supervisor_free(session->supervisor);
     launch_end(&session->launch);
+    deadline_end(session->deadline_pid);
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);

@@ -24,3 +24,10 @@ silent beat "a daemon outlived its sandbox"
 sandbox --set sandbox.limits.time=1s -- sh -c 'trap "echo >cleaned; exit 0" TERM; while :; do sleep 0.1; done'
 equal 124 "$STATUS" "the status of a program that ends on SIGTERM"
 is yes "$(test -e cleaned && echo yes)" "a program is told before it is killed"
+
+# And one that makes the launcher wait for the lock of a file.
+export SANDBOX_SECONDS=25
+SECONDS=0
+sandbox --set sandbox.limits.time=1s -- "$BIN/r_queue" /tmp/file 900
+equal 124 "$STATUS" "the status of a program that holds up the launcher"
+((SECONDS < 8)) || escaped "it took $SECONDS s where 1 is the limit, for it held up the launcher"
