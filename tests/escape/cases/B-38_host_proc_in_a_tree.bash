@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # B-38 a procfs of the host in a granted tree lends nothing that the launcher could open
 # layers: launch
+# not: nested, whose tree with a procfs in it the outer one cannot map
 source "$ESCAPE/lib.bash"
 
 # As below a directory for chroot.

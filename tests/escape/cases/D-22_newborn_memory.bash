@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # D-22 who may debug does not get pid 1's memory by way of a command that is just being started
 # layers: launch
+# not: nested, where no session can be found
 # only: root
 # seconds: 60
 source "$ESCAPE/lib.bash"
