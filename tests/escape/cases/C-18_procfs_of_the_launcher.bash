@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# C-15 files of /proc that tell of whoever opens them are not opened by the launcher
+# C-18 files of /proc that tell of whoever opens them are not opened by the launcher
 # layers: launch
 source "$ESCAPE/lib.bash"
 

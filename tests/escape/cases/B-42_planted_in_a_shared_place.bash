@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# B-40 what another user planted in a place for all is neither followed nor taken for one's own
+# B-42 what another user planted in a place for all is neither followed nor taken for one's own
 # layers: notify
 # not: nested, where another user's files are nobody's
 # only: root
