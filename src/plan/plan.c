@@ -312,8 +312,14 @@ static int plan_net_rules(struct plan *plan)
          : network->mode == NETWORK_HOST                               ? BY_NAMESPACE
          : network->mode == NETWORK_NONE && plan->landlock.handles_tcp ? BY_LANDLOCK | BY_SECCOMP
                                                                        : 0;
-    return plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin,
-                        plan->backend == BACKEND_COUNT ? 0 : by, NULL);
+    if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin,
+                     plan->backend == BACKEND_COUNT ? 0 : by, NULL) < 0)
+        return -ENOMEM;
+    if (network->mode != NETWORK_HOST || plan->landlock.scopes_abstract_sockets)
+        return 0;
+    /* KERNEL(6.12): they belong to the network, and nothing but a scope of Landlock's holds them. */
+    return plan_enforce(plan, "abstract sockets of the host", mode->origin, 0,
+                        "they come with its network; Linux 6.12 can keep them apart");
 }
 
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err)

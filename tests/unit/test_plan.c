@@ -236,6 +236,23 @@ START_TEST(landlock_is_cut_to_the_abi)
 }
 END_TEST
 
+START_TEST(the_hosts_network_has_abstract_sockets)
+{
+    struct bawn_policy *policy = load_text("sandbox: {network: {mode: host}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.unenforced, 0);
+    plan_done(&plan);
+    facts.landlock_abi = 5;
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.unenforced, 1);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(own_procfs_is_masked_and_sealed)
 {
     struct bawn_policy *policy = load_text("sandbox:\n"
@@ -555,6 +572,7 @@ int main(void)
     tcase_add_test(all, without_namespaces_landlock_is_the_wall);
     tcase_add_test(all, a_host_with_nothing_enforces_nothing);
     tcase_add_test(all, landlock_is_cut_to_the_abi);
+    tcase_add_test(all, the_hosts_network_has_abstract_sockets);
     tcase_add_test(all, own_procfs_is_masked_and_sealed);
     tcase_add_test(all, environment_is_an_allow_list);
     tcase_add_test(all, limits_scale_and_name_their_holder);

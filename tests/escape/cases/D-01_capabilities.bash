@@ -13,7 +13,7 @@ answers <<END
 END
 
 # The same, seen from outside: /proc inside could leave one out.
-sandbox -- sh -c 'echo >started; sleep 1' &
+sandbox -- sh -c 'echo >started; until [ -e seen ]; do sleep 0.1; done' &
 outer=$!
 wait_for 10 test -e started || broken "the sandbox did not start"
 depth=$(awk '/^NSpid:/ { print NF }' /proc/self/status)
@@ -32,5 +32,6 @@ for pid in $(descendants "$outer"); do
         equal 0/1/2 "$words" "a task inside, seen from outside"
     done
 done
+echo >seen
 ((seen >= 2)) || escaped "only $seen tasks are in a pid namespace of their own"
 wait "$outer" || true
