@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "kernel/usage.h"
 #include "session/breach.h"
-#include "session/deadline.h"
 #include "session/own.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 250, GRACE_MS = 2000, LATE_MS = 1000 };
+enum { WATCH_MS = 250, GRACE_MS = 2000 };
 
 static bool is_counted(const struct session *session)
 {
@@ -112,7 +111,7 @@ static int64_t elapsed_ms(const struct session *session)
 }
 
 /* The time is up: asked to end first, and after a while made to. */
-void session_check_time(struct session *session)
+static void check_time(struct session *session)
 {
     int64_t limit = (int64_t)session->request->image->limits.time_ms;
     int64_t over = elapsed_ms(session) - limit;
@@ -141,12 +140,12 @@ static void check_memory(struct session *session)
 
 static int on_tick(void *context)
 {
-    session_check_time(context);
+    check_time(context);
     check_memory(context);
     return 0;
 }
 
-int session_set_clock(struct session *session, struct bawn_error *err)
+void session_set_clock(struct session *session)
 {
     bool watches = !is_counted(session) && session->limits.memory > 0;
     uint64_t time_ms = session->request->image->limits.time_ms;
@@ -154,9 +153,6 @@ int session_set_clock(struct session *session, struct bawn_error *err)
     if (watches || time_ms)
         loop_set_clock(&session->loop, time_ms && time_ms < WATCH_MS ? (int)time_ms : WATCH_MS,
                        WATCH_MS, on_tick, session);
-    return time_ms ? deadline_start(session->launch.pidfd, time_ms + GRACE_MS + LATE_MS,
-                                    &session->deadline_pid, err)
-                   : 0;
 }
 
 static void tell_breach(const struct session *session, const struct cgroup_metrics *metrics)

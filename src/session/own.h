@@ -7,9 +7,9 @@
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
 #include "session/keeper.h"
+#include "session/server.h"
 #include "session/session.h"
 #include "session/terminal.h"
-#include "supervise/supervise.h"
 #include "wire/control.h"
 
 /* A job that is no command: see session_ask_started. */
@@ -25,9 +25,9 @@ struct session {
     struct keeper keeper;
     struct cgroup_limits limits;
     struct launch launch;
-    struct supervisor *supervisor;
+    struct server server;
     struct loop loop;
-    struct loop_source sync_source, notify_source, signal_source;
+    struct loop_source sync_source, notify_source, server_source, signal_source;
     int signal_fd;
     struct terminal terminal;
     int master_fd;           /* of the sandbox's terminal, or -EBADF */
@@ -37,7 +37,6 @@ struct session {
     struct control *control; /* NULL: not to be reached yet */
     struct loop_timer register_timer;
     int64_t started_ms;
-    pid_t deadline_pid;   /* 0: there is no limit of time */
     uint64_t memory_peak; /* where it is measured, not counted */
     bool has_ended;
     bool is_timed_out, is_over_memory;
@@ -50,9 +49,7 @@ struct session {
 int session_limit(struct session *session, struct bawn_error *err);
 bool session_wants_group(const struct session *session);
 int session_make_groups(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);
-int session_set_clock(struct session *session, struct bawn_error *err);
-/* Whether its time is up; if so it is ended. */
-void session_check_time(struct session *session);
+void session_set_clock(struct session *session);
 /* Says which limit was hit, and with --stats what was used. */
 void session_account(struct session *session);
 void session_unlimit(struct session *session);

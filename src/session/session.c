@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "session/control.h"
-#include "session/deadline.h"
 #include "session/output.h"
 #include "session/own.h"
 
@@ -79,12 +78,9 @@ static int on_message(void *context, uint32_t events)
     int result = sync_receive(session->launch.sock, &message, bytes, &size, fds, NULL);
 
     (void)events;
-    /* Pid 1 is gone without a word: killed, and all inside with it. Perhaps because of the time,
-     * before we could see to that. */
-    if (result < 0) {
-        session_check_time(session);
+    /* Pid 1 is gone without a word: killed, and all inside with it. */
+    if (result < 0)
         return end_with(session, SIGKILL);
-    }
     /* The last steps of the set-up come after it was ready. */
     if (message.point == SYNC_FAILED) {
         result = error_take(bytes, size, &session->failure);
@@ -99,18 +95,6 @@ static int on_message(void *context, uint32_t events)
     return 0;
 }
 
-static int on_notify(void *context, uint32_t events)
-{
-    struct session *session = context;
-    int result = supervisor_serve(session->supervisor, events, NULL);
-
-    if (result == -EPIPE) {
-        loop_remove(&session->loop, &session->notify_source);
-        return 0;
-    }
-    return result;
-}
-
 static int watch(struct session *session, struct loop_source *source, int fd, loop_ready ready,
                  struct bawn_error *err)
 {
@@ -118,20 +102,41 @@ static int watch(struct session *session, struct loop_source *source, int fd, lo
     return loop_add(&session->loop, source, err);
 }
 
-static int start_supervisor(struct session *session, struct bawn_error *err)
+static int on_server(void *context, uint32_t events)
 {
+    struct session *session = context;
+    int status = server_reap(&session->server);
+
+    (void)events;
+    loop_remove(&session->loop, &session->server_source);
+    /* Killed, most likely for the memory that was taken inside: then that ends too. */
+    if (WIFSIGNALED(status))
+        return end_with(session, SIGKILL);
+    return status == 0 ? 0
+                       : error_set(&session->failure, EIO, "run.calls",
+                                   "the process that makes the command's calls has failed");
+}
+
+/* The first call that the sandbox may not make itself. */
+static int on_notify(void *context, uint32_t events)
+{
+    struct session *session = context;
     struct supervisor_options options = {.image = session->request->image,
                                          .notify_fd = session->launch.notify_fd,
                                          .root_fd = session->launch.root_fd,
                                          .init_pid = session->launch.pid};
     int result;
 
-    if (session->launch.notify_fd < 0)
+    /* KERNEL: POLLERR means that a signal came while it was looked, and no more. */
+    if (!(events & (POLLIN | POLLHUP)))
         return 0;
-    result = supervisor_new(&options, &session->supervisor, err);
-    if (result == 0)
-        result = watch(session, &session->notify_source, session->launch.notify_fd, on_notify, err);
-    return result;
+    loop_remove(&session->loop, &session->notify_source);
+    if (!(events & POLLIN))
+        return 0;
+    result = server_start(&session->server, session->group, &options, &session->failure);
+    if (result < 0)
+        return result;
+    return watch(session, &session->server_source, session->server.pidfd, on_server, NULL);
 }
 
 static int start_sandbox(struct session *session, struct bawn_error *err)
@@ -178,15 +183,14 @@ static int run(struct session *session, struct bawn_error *err)
     if (result == 0)
         result = start_sandbox(session, err);
     if (result == 0)
-        result = start_supervisor(session, err);
-    if (result == 0)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
+    if (result == 0 && session->launch.notify_fd >= 0)
+        result = watch(session, &session->notify_source, session->launch.notify_fd, on_notify, err);
     if (result == 0)
         result = session_publish(session, err);
-    if (result == 0)
-        result = session_set_clock(session, err);
     if (result < 0)
         return result;
+    session_set_clock(session);
     result = loop_run(&session->loop, -1, err);
     if (result < 0 && session->failure.errnum > 0)
         *err = session->failure;
@@ -245,9 +249,8 @@ static void end(struct session *session)
     if (session->has_ended)
         session_account(session);
     output_free(session->output);
-    supervisor_free(session->supervisor);
     launch_end(&session->launch);
-    deadline_end(session->deadline_pid);
+    server_end(&session->server);
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);

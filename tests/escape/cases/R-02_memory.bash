@@ -7,7 +7,7 @@ source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 
 # The other side: a little of each.
-for way in anon shared memfd tmpfs shm pipes sockets children; do
+for way in anon shared memfd tmpfs shm pipes sockets children links; do
     sandbox --set sandbox.limits.memory=96MiB -- "$BIN/r_memory" "$way" 8
     sandbox_ran
     is 8 "$(awk '/taken/ { print $3 }' "$T/stdout")" "MiB taken as $way"
@@ -15,10 +15,11 @@ done
 
 # What a limit may answer: killed, or refused by a smaller limit on the way.
 declare -A wanted=([anon]=137 [shared]=137 [memfd]=137 [children]="137|killed"
-    [tmpfs]="137|ENOSPC" [shm]="137|ENOSPC" [pipes]="137|EMFILE|ENFILE|EPERM" [sockets]="137|EMFILE|ENFILE")
+    [tmpfs]="137|ENOSPC" [shm]="137|ENOSPC" [pipes]="137|EMFILE|ENFILE|EPERM" [sockets]="137|EMFILE|ENFILE"
+    [links]="137|ENOSPC" [attributes]="137|ENOSPC|EOPNOTSUPP")
 ways=(anon shared children tmpfs shm)
 # Without a control group memory is measured from outside, which sees none of these: the README says so.
-"$BAWN" plan | grep -q '^  memory  .*\[cgroup\]' && ways+=(memfd pipes sockets)
+"$BAWN" plan | grep -q '^  memory  .*\[cgroup\]' && ways+=(memfd pipes sockets links attributes)
 for way in "${ways[@]}"; do
     sandbox --set sandbox.limits.memory=96MiB -- "$BIN/r_memory" "$way" 300
     got=$STATUS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes memory by MiB until it is refused or MIB are taken: r_memory WAY MIB,
- * where WAY is anon, shared, memfd, tmpfs, shm, pipes, sockets or children. The
- * last line is "VERDICT<TAB>taken N".
+ * where WAY is anon, shared, memfd, tmpfs, shm, pipes, sockets, children, links or
+ * attributes. The last line is "VERDICT<TAB>taken N".
  */
 #include "verdict.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/xattr.h>
 
 enum { MIB = 1 << 20 };
 
@@ -97,6 +98,39 @@ static int take_child(int taken)
     return verdict_of(child);
 }
 
+/* The last two are memory that the launcher may take for us, for the calls are not ours to make. */
+static int take_links(int taken)
+{
+    static char target[4096];
+    char path[64];
+
+    memset(target, 'x', sizeof(target) - 1);
+    for (int i = 0; i < MIB / 4096; i++) {
+        snprintf(path, sizeof(path), "/tmp/link.%d.%d", taken, i);
+        if (symlink(target, path) == -1)
+            return errno;
+    }
+    return 0;
+}
+
+static int take_attributes(int taken)
+{
+    char path[64], name[64];
+    int fd;
+
+    snprintf(path, sizeof(path), "/tmp/file.%d", taken);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd == -1)
+        return errno;
+    close(fd);
+    for (int i = 0; i < 17; i++) {
+        snprintf(name, sizeof(name), "user.%d", i);
+        if (setxattr(path, name, block, 61440, 0) == -1)
+            return errno;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int max = argc > 2 ? atoi(argv[2]) : 0, taken = 0, errnum = 0, fd = -1, killed;
@@ -122,6 +156,10 @@ int main(int argc, char **argv)
             errnum = take_sockets();
         else if (strcmp(way, "children") == 0)
             errnum = take_child(taken);
+        else if (strcmp(way, "links") == 0)
+            errnum = take_links(taken);
+        else if (strcmp(way, "attributes") == 0)
+            errnum = take_attributes(taken);
         else
             errnum = take_file(fd);
     }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/server.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOTIFY_FD, ROOT_FD, KEPT_FDS, END_MS = 1000 };
+
+/*
+ * Holds:    the caller's rights; the listener of the filter, the sandbox's root.
+ * Must:     answer until nobody is left inside, in the sandbox's control groups.
+ * Mustn't:  keep a descriptor whose end somebody waits for.
+ */
+_Noreturn static void serve(struct supervisor_options options, const int *doors, int count)
+{
+    struct pollfd ready = {.fd = NOTIFY_FD, .events = POLLIN};
+    struct supervisor *supervisor = NULL;
+    sigset_t all;
+    int result = 0;
+
+    sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
+    for (int i = 0; result == 0 && i < count; i++)
+        result = cgroup_enter(doors[i], NULL);
+    if (result < 0 || dup2(options.notify_fd, NOTIFY_FD) < 0 ||
+        dup2(options.root_fd, ROOT_FD) < 0 || sys_close_range(KEPT_FDS, ~0U, 0) < 0 ||
+        setsid() < 0 || chdir("/") < 0)
+        _exit(1);
+    (void)prctl(PR_SET_NAME, "bawn: calls", 0, 0, 0);
+    options.notify_fd = NOTIFY_FD;
+    options.root_fd = ROOT_FD;
+    result = supervisor_new(&options, &supervisor, NULL);
+    while (result == 0) {
+        if (poll(&ready, 1, -1) > 0)
+            result = supervisor_serve(supervisor, (uint32_t)ready.revents, NULL);
+    }
+    _exit(result == -EPIPE ? 0 : 1);
+}
+
+/* A fork, into the group if there is a descriptor of one. */
+static long split(int group_fd, int *ret_pidfd)
+{
+    struct clone_args args = {
+        .flags = CLONE_PIDFD, .pidfd = (__u64)(uintptr_t)ret_pidfd, .exit_signal = SIGCHLD};
+
+    if (group_fd >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (__u64)group_fd;
+    }
+    return sys_clone3(&args);
+}
+
+int server_start(struct server *server, const struct cgroup *group,
+                 const struct supervisor_options *options, struct bawn_error *err)
+{
+    int doors[CGROUP_PATHS];
+    int count = 0;
+    int group_fd = cgroup_clone_fd(group);
+    long pid = group_fd < 0 ? -1 : split(group_fd, &server->pidfd);
+    int errnum;
+
+    /* KERNEL: nobody is born in a group that is full, but whoever comes by the door is let in. */
+    if (pid < 0 && group->kind != CGROUP_NONE)
+        count = cgroup_open_doors(group, doors, err);
+    if (count < 0)
+        return count;
+    if (pid < 0)
+        pid = split(-EBADF, &server->pidfd);
+    if (pid == 0)
+        serve(*options, doors, count);
+    errnum = errno;
+    while (count > 0)
+        (void)close(doors[--count]);
+    if (pid < 0)
+        return error_errno(err, errnum, "start the process that makes the command's calls");
+    server->pid = (pid_t)pid;
+    return 0;
+}
+
+int server_reap(struct server *server)
+{
+    int status = 0;
+
+    if (server->pid == 0 || waitpid(server->pid, &status, __WALL | WNOHANG) != server->pid)
+        return 0;
+    server->pid = 0;
+    (void)close(take_fd(&server->pidfd));
+    return status;
+}
+
+void server_end(struct server *server)
+{
+    struct pollfd ended = {.fd = server->pidfd, .events = POLLIN};
+
+    if (server->pid == 0)
+        return;
+    if (poll(&ended, 1, END_MS) == 0) {
+        (void)sys_pidfd_send_signal(server->pidfd, SIGKILL);
+        (void)poll(&ended, 1, END_MS);
+    }
+    (void)server_reap(server);
+}

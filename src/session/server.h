@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who makes the calls that the sandbox may not make itself: a process of its
+ * own, started when the first of them is asked for.
+ *
+ * How it works: such a call takes memory and time, and may wait as long as
+ * somebody inside likes (for the lock of a file) or for good (a file system that
+ * hangs). So it is made in the sandbox's control groups, and by a process that
+ * nobody else waits for: the launcher goes on looking at clocks, signals and
+ * clients.
+ */
+#ifndef SESSION_SERVER_H
+#define SESSION_SERVER_H
+
+#include "kernel/cgroup.h"
+#include "supervise/supervise.h"
+
+struct server {
+    pid_t pid; /* 0: not started */
+    int pidfd;
+};
+
+int server_start(struct server *server, const struct cgroup *group,
+                 const struct supervisor_options *options, struct bawn_error *err);
+
+/* What became of it, as a wait status; 0 also while it runs. */
+int server_reap(struct server *server);
+
+/* When the sandbox is gone. Bounded in time. */
+void server_end(struct server *server);
+
+#endif
