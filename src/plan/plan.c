@@ -165,13 +165,11 @@ static bool has_rules(const struct policy *policy, bool asking)
 
 static int plan_syscalls(struct plan *plan)
 {
-    bool protects = plan_notifies(plan) && has_rules(plan->policy, false);
     bool holds[] = {
         [WHEN_ALWAYS] = true,
         [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_NOT_CONTAINERS] = !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
-        [WHEN_PROTECTING] = protects,
-        [WHEN_GUARDING] = protects && !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
+        [WHEN_PROTECTING] = plan_notifies(plan) && has_rules(plan->policy, false),
         [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),
     };
 
@@ -317,7 +315,8 @@ static int plan_net_rules(struct plan *plan)
         return -ENOMEM;
     if (network->mode != NETWORK_HOST || plan->landlock.scopes_abstract_sockets)
         return 0;
-    /* KERNEL(6.12): they belong to the network, and nothing but a scope of Landlock's holds them. */
+    /* KERNEL(6.12): they belong to the network, and nothing but a scope of Landlock's holds them.
+     */
     return plan_enforce(plan, "abstract sockets of the host", mode->origin, 0,
                         "they come with its network; Linux 6.12 can keep them apart");
 }

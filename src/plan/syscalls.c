@@ -54,11 +54,11 @@
     }
 #define WATCH_MODE(name, mode)                                                                     \
     {                                                                                              \
-        RULE(name, SYSCALL_NOTIFY, WHEN_GUARDING, modes), IF(mode, SET_ID_BITS, 0)                 \
+        RULE(name, SYSCALL_NOTIFY, WHEN_PROTECTING, modes), IF(mode, SET_ID_BITS, 0)               \
     }
 #define WATCH_ATTRIBUTE(name)                                                                      \
     {                                                                                              \
-        RULE(name, SYSCALL_NOTIFY, WHEN_GUARDING, modes), WHOLLY                                   \
+        RULE(name, SYSCALL_NOTIFY, WHEN_PROTECTING, modes), WHOLLY                                 \
     }
 /*
  * SECURITY: what is let through must not write. O_PATH drops every other flag.
@@ -232,8 +232,8 @@ const struct syscall_rule syscall_table[] = {
     WATCH_ATTRIBUTE("removexattr"),
     WATCH_ATTRIBUTE("lremovexattr"),
     WATCH_ATTRIBUTE("fremovexattr"),
-    ABSENT("setxattrat", WHEN_GUARDING, modes),
-    ABSENT("removexattrat", WHEN_GUARDING, modes),
+    ABSENT("setxattrat", WHEN_PROTECTING, modes),
+    ABSENT("removexattrat", WHEN_PROTECTING, modes),
 };
 
 const size_t syscall_table_count = sizeof(syscall_table) / sizeof(syscall_table[0]);

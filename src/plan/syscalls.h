@@ -21,8 +21,7 @@ enum syscall_when {
     WHEN_NOT_DEBUG,      /* unless sandbox.process.debug */
     WHEN_NOT_CONTAINERS, /* unless sandbox.process.containers */
     WHEN_PROTECTING,     /* where rules bind files that are created later */
-    WHEN_GUARDING, /* the same, unless sandbox.process.containers: ids of theirs are not ours */
-    WHEN_ASKING,   /* where rules ask */
+    WHEN_ASKING,         /* where rules ask */
 };
 
 /*

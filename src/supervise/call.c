@@ -101,19 +101,6 @@ int call_judge(const struct call *call, const struct location *at, enum path_op 
     return call_judge_object(call, at->dir, at->path, at->is_anchored, op);
 }
 
-static bool is_id_map(const char *path)
-{
-    const char *name = strrchr(path, '/');
-
-    return name && (strcmp(name, "/uid_map") == 0 || strcmp(name, "/gid_map") == 0 ||
-                    strcmp(name, "/setgroups") == 0);
-}
-
-bool call_is_id_map(const struct call *call, int fd, const char *path)
-{
-    return (call->options->image->flags & IMAGE_MAY_NEST) && is_id_map(path) && locate_is_proc(fd);
-}
-
 /*
  * SECURITY: until its exec a command has the memory of pid 1, and the number of a
  * process of its own. Whoever runs another program than ours never has it again.
@@ -139,8 +126,7 @@ static bool is_lendable(const struct call *call, pid_t pid, const char *path)
 
     return (name && strcmp(name, "/oom_score_adj") == 0) ||
            ((flags & IMAGE_MAY_TRACE) && name && strcmp(name, "/mem") == 0 &&
-            has_own_memory(call, pid)) ||
-           ((flags & IMAGE_MAY_NEST) && is_id_map(path));
+            has_own_memory(call, pid));
 }
 
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes)
@@ -161,7 +147,7 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
     r = caller_ids(call->caller, &ids);
     if (r < 0)
         return r;
-    if (pid == (call->locator.is_nested ? ids.deepest_tgid : ids.tgid))
+    if (pid == ids.tgid)
         return 0;
     return pid != 1 && is_lendable(call, pid, path) ? 0 : -EACCES;
 }

@@ -53,7 +53,6 @@ struct call {
      * must wait, which is done elsewhere. */
     int fd; /* owned */
     bool must_wait;
-    int user_ns; /* owned; to be opened in that user namespace */
 };
 
 static inline int call_int(const struct call *call, int index)
@@ -71,9 +70,6 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
  * inside, and as one of the host's. Only what is the caller's own is opened for it. -ENOSYS for
  * what is nothing of the sandbox's processes, else -EACCES. */
 int call_judge_proc(const struct call *call, int fd, const char *path, bool writes);
-
-/* Files of /proc that say whose user namespace they were opened in. */
-bool call_is_id_map(const struct call *call, int fd, const char *path);
 
 /* What is made from here on is made with the caller's umask. */
 int call_take_umask(struct call *call);

@@ -184,51 +184,31 @@ int caller_umask(struct caller *caller, mode_t *ret_umask)
     return 0;
 }
 
-/* "HOST\tSANDBOX\tDEEPER...": the second, and the last. */
-static int parse_ids(const char *field, pid_t *ret_inside, pid_t *ret_deepest)
+/* "HOST\tSANDBOX": the second, or the first where the reader's /proc is the sandbox's. */
+static int parse_id(const char *field, pid_t *ret_id)
 {
-    pid_t ids[33] = {0};
-    size_t count = 0;
+    char *end;
 
     if (!field)
         return -ESRCH;
-    while (*field != '\n' && *field && count < 33) {
-        char *end;
-        long id = strtol(field, &end, 10);
-
-        if (end == field)
-            break;
-        ids[count++] = (pid_t)id;
-        field = end;
-    }
-    if (count == 0)
+    *ret_id = (pid_t)strtol(field, &end, 10);
+    if (end == field)
         return -ESRCH;
-    *ret_inside = ids[count > 1 ? 1 : 0];
-    *ret_deepest = ids[count - 1];
+    if (*end == '\t')
+        *ret_id = (pid_t)strtol(end, NULL, 10);
     return 0;
 }
 
 int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
 {
     char text[STATUS_BYTES];
-    const char *field;
     int r = read_status(caller, text);
 
-    if (r < 0)
-        return r;
-    r = parse_ids(status_field(text, "NStgid"), &ret_ids->tgid, &ret_ids->deepest_tgid);
     if (r == 0)
-        r = parse_ids(status_field(text, "NSpid"), &ret_ids->tid, &ret_ids->deepest_tid);
-    field = status_field(text, "Uid");
-    if (r < 0 || !field)
-        return -ESRCH;
-    for (int i = 0; i < 4; i++) { /* real, effective, saved, file system */
-        char *end;
-
-        ret_ids->uid = (uid_t)strtoul(field, &end, 10);
-        field = end;
-    }
-    return 0;
+        r = parse_id(status_field(text, "NStgid"), &ret_ids->tgid);
+    if (r == 0)
+        r = parse_id(status_field(text, "NSpid"), &ret_ids->tid);
+    return r;
 }
 
 int caller_tty(struct caller *caller, dev_t *ret_device)
@@ -313,16 +293,6 @@ int caller_open_dir(struct caller *caller, int dir_fd)
     }
     fd = open_in_proc(caller, name, O_PATH);
     return fd == -ENOENT && dir_fd != AT_FDCWD ? -EBADF : fd;
-}
-
-int caller_open_root(struct caller *caller)
-{
-    return open_in_proc(caller, "root", O_PATH | O_DIRECTORY);
-}
-
-int caller_open_user_ns(struct caller *caller)
-{
-    return open_in_proc(caller, "ns/user", O_RDONLY);
 }
 
 bool caller_shares_net(struct caller *caller)

@@ -27,8 +27,6 @@ struct caller {
 /* Its ids as the sandbox's own /proc names them. */
 struct caller_ids {
     pid_t tgid, tid;
-    pid_t deepest_tgid, deepest_tid; /* in the innermost pid namespace */
-    uid_t uid;                       /* file system uid, as the host sees it */
 };
 
 void caller_init(struct caller *caller, int notify_fd);
@@ -53,8 +51,6 @@ int caller_fd_flags(struct caller *caller, int fd, int object);
 
 /* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
 int caller_open_dir(struct caller *caller, int dir_fd);
-int caller_open_root(struct caller *caller);
-int caller_open_user_ns(struct caller *caller);
 /* Whether its network is the supervisor's. */
 bool caller_shares_net(struct caller *caller);
 

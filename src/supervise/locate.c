@@ -152,19 +152,15 @@ static int self_text(const struct locator *locator, const char *name,
     if (r < 0)
         return r;
     if (is_thread)
-        (void)snprintf(text, LIMIT_PATH_BYTES, "%d/task/%d",
-                       (int)(locator->is_nested ? ids.deepest_tgid : ids.tgid),
-                       (int)(locator->is_nested ? ids.deepest_tid : ids.tid));
+        (void)snprintf(text, LIMIT_PATH_BYTES, "%d/task/%d", (int)ids.tgid, (int)ids.tid);
     else
-        (void)snprintf(text, LIMIT_PATH_BYTES, "%d",
-                       (int)(locator->is_nested ? ids.deepest_tgid : ids.tgid));
+        (void)snprintf(text, LIMIT_PATH_BYTES, "%d", (int)ids.tgid);
     return 0;
 }
 
 static void look_how_open(const struct locator *locator, int fd, struct located_link *link)
 {
     int flags = caller_fd_flags(locator->caller, fd, link->object);
-
     int mode = flags < 0 || (flags & O_PATH) ? -1 : flags & 03;
 
     /* Mode 3 can neither read nor write. */
@@ -186,7 +182,7 @@ static int jump(const struct locator *locator, int dir, const char *name, struct
     if (r < 0)
         return r;
     pid = locate_proc_pid(path);
-    if (pid != (locator->is_nested ? ids.deepest_tgid : ids.tgid))
+    if (pid != ids.tgid)
         return -EACCES;
     link->object = openat(dir, name, O_PATH | O_CLOEXEC);
     if (link->object < 0)

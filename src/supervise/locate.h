@@ -22,7 +22,6 @@ struct locator {
     int root_fd; /* of the caller */
     int self_fd; /* /proc/self/fd of the supervisor: no path is walked to get there */
     struct caller *caller;
-    bool is_nested;     /* the caller is in a container of its own inside */
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
 };
 

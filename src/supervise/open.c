@@ -171,10 +171,6 @@ static int open_object(struct call *call, int *object, const struct stat *st, co
     /* SECURITY: /dev/net/tun leads to the interfaces of whoever opens it. */
     if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(10, 200) && !caller_shares_net(call->caller))
         return call_refuse(call, path, EACCES);
-    if (call_is_id_map(call, *object, path)) {
-        call->user_ns = caller_open_user_ns(call->caller);
-        return call->user_ns < 0 ? call->user_ns : wait_for(call, object);
-    }
     return reopen(call, object, st);
 }
 

@@ -135,36 +135,13 @@ static int read_path(struct call *call, int which)
     return open_start(call, which, fd);
 }
 
-/* SECURITY: a caller in a container of its own has another root. What it does there is done from
- * there, but only as the user that the sandbox runs as. */
-static int find_root(struct call *call, int *nested_root)
-{
-    struct caller_ids ids;
-
-    call->locator.root_fd = call->options->root_fd;
-    call->locator.is_nested = false;
-    if (!(call->options->image->flags & IMAGE_MAY_NEST))
-        return 0;
-    *nested_root = caller_open_root(call->caller);
-    if (*nested_root < 0)
-        return *nested_root;
-    if (locate_is_same(*nested_root, call->options->root_fd))
-        return 0;
-    if (caller_ids(call->caller, &ids) < 0 || ids.uid != call->options->image->host_uid)
-        return -EACCES;
-    call->locator.root_fd = *nested_root;
-    call->locator.is_nested = true;
-    return 0;
-}
-
 /* All that must be known of the caller. */
-static int gather(struct call *call, int *nested_root)
+static int gather(struct call *call)
 {
-    int r;
+    int r = 0;
 
     caller_attach(call->caller, (pid_t)call->notif->pid, call->notif->id);
-    r = find_root(call, nested_root);
-    if (r == 0 && call->kind->prepare)
+    if (call->kind->prepare)
         r = call->kind->prepare(call);
     if (r == 0 && call->kind->text >= 0)
         r = caller_read_path(call->caller, call->notif->data.args[call->kind->text], call->text);
@@ -193,8 +170,7 @@ static int perform(struct supervisor *supervisor, struct call *call)
         r = waiters_add(&supervisor->waiters, supervisor->options.notify_fd,
                         &(struct waiter){.id = call->notif->id,
                                          .object = call->fd,
-                                         .flags = (int)call->how.flags,
-                                         .user_ns = call->user_ns});
+                                         .flags = (int)call->how.flags});
     if (call->has_umask)
         (void)umask(call->own_umask);
     identity_leave(&supervisor->identity);
@@ -204,8 +180,7 @@ static int perform(struct supervisor *supervisor, struct call *call)
 static void handle(struct supervisor *supervisor, struct call *call)
 {
     int notify_fd = supervisor->options.notify_fd;
-    autoclose int nested_root = -EBADF;
-    int r = gather(call, &nested_root);
+    int r = gather(call);
 
     /* SECURITY: only now is it certain that all this was the caller's and not that of a later
      * thread with its id. */
@@ -262,12 +237,14 @@ static void dispatch(struct supervisor *supervisor)
     call.starts[0] = call.starts[1] = -EBADF;
     call.paths[0][0] = call.paths[1][0] = call.text[0] = '\0';
     call.how = (struct open_how){0};
-    call.fd = call.user_ns = -EBADF;
+    call.fd = -EBADF;
     call.value = NULL;
     call.must_wait = false;
     call.own_umask = supervisor->identity.umask;
     call.has_umask = false;
-    call.locator = (struct locator){.self_fd = supervisor->self_fd, .caller = &supervisor->caller};
+    call.locator = (struct locator){.root_fd = supervisor->options.root_fd,
+                                    .self_fd = supervisor->self_fd,
+                                    .caller = &supervisor->caller};
     if (!call.kind) {
         answer_value(supervisor->options.notify_fd, notif->id, -ENOSYS);
         return;
@@ -275,7 +252,6 @@ static void dispatch(struct supervisor *supervisor)
     handle(supervisor, &call);
     call_drop(&call);
     cleanup_close(&call.fd);
-    cleanup_close(&call.user_ns);
 }
 
 int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn_error *err)

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -15,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOTIFY_FD = 3, OBJECT_FD, USER_NS_FD, KEPT_FDS = 3, CHECK_USEC = 50 * 1000 };
+enum { NOTIFY_FD = 3, OBJECT_FD, KEPT_FDS = 2, CHECK_USEC = 50 * 1000 };
 
 static void on_alarm(int number)
 {
@@ -44,40 +42,27 @@ static bool keep_fds(const int fds[static KEPT_FDS])
 
     /* Away from those numbers first: one may be another's. */
     for (int i = 0; i < KEPT_FDS; i++)
-        high[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD, NOTIFY_FD + KEPT_FDS);
+        high[i] = fcntl(fds[i], F_DUPFD, NOTIFY_FD + KEPT_FDS);
     for (int i = 0; i < KEPT_FDS; i++)
-        if (high[i] >= 0 && dup2(high[i], NOTIFY_FD + i) < 0)
+        if (dup2(high[i], NOTIFY_FD + i) < 0)
             return false;
     return syscall(SYS_close_range, NOTIFY_FD + KEPT_FDS, ~0U, 0) == 0;
 }
 
-/* Into a namespace that root's supervisor has rights over only as root. */
-static bool enter_user_ns(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-
-    if (syscall(SYS_capget, &header, data) < 0)
-        return false;
-    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
-        data[i].effective = data[i].permitted;
-    return syscall(SYS_capset, &header, data) == 0 && setns(USER_NS_FD, CLONE_NEWUSER) == 0;
-}
-
 /*
- * Holds:    the notification, the thing to open, perhaps a user namespace.
+ * Holds:    the notification, the thing to open.
  * Must:     end when the supervisor does, and when the caller is gone.
  * Mustn't:  keep any other descriptor: their ends would not be noticed.
  */
 static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct waiter *waiter)
 {
     int flags = (waiter->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
-    int fds[KEPT_FDS] = {notify_fd, waiter->object, waiter->user_ns};
+    int fds[KEPT_FDS] = {notify_fd, waiter->object};
     uint64_t id = waiter->id;
     char path[32];
     int fd = -1;
 
-    if (!keep_fds(fds) || (waiter->user_ns >= 0 && !enter_user_ns())) {
+    if (!keep_fds(fds)) {
         answer_value(notify_fd, id, -EACCES);
         _exit(1);
     }

@@ -19,7 +19,6 @@ struct waiter {
     uint64_t id; /* of the notification */
     int object;  /* O_PATH of what is to be opened */
     int flags;   /* as the caller gave them */
-    int user_ns; /* to open it in, or -EBADF */
 };
 
 /* Opens and answers the notification. -EAGAIN: too many wait. */

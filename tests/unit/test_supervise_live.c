@@ -262,61 +262,6 @@ START_TEST(a_signal_to_the_supervisor_spoils_no_answer)
 }
 END_TEST
 
-static int write_own(const char *file, const char *text)
-{
-    int fd = open(file, O_WRONLY);
-    ssize_t done = fd < 0 ? -1 : write(fd, text, strlen(text));
-
-    if (fd >= 0 && done >= 0)
-        close(fd);
-    return done < 0 ? -1 : 0;
-}
-
-/* A container inside: other namespaces, another root. */
-static void nest(void)
-{
-    char map[64];
-    uid_t uid = geteuid();
-    gid_t gid = getegid();
-
-    MUST(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
-    EXPECT(0, write_own("/proc/self/setgroups", "deny"));
-    (void)snprintf(map, sizeof(map), "0 %u 1", uid);
-    /* Without CAP_SETFCAP no map has the 0 of outside. */
-    EXPECT(uid == 0 ? EPERM : 0, write_own("/proc/self/uid_map", map));
-    (void)snprintf(map, sizeof(map), "0 %u 1", gid);
-    EXPECT(0, write_own("/proc/self/gid_map", map));
-    EXPECT(0, open("before", O_WRONLY | O_CREAT, 0666));
-    EXPECT(0, chroot("/w/p"));
-    MUST(chdir("/") == 0);
-    EXPECT(0, open("/inside", O_WRONLY | O_CREAT, 0666));
-    EXPECT(0, open("/../../inside2", O_WRONLY | O_CREAT, 0666));
-    EXPECT(EACCES, open("/.git/config", O_WRONLY));
-    EXPECT(EACCES, open("/.git/hooks/x", O_WRONLY | O_CREAT, 0666));
-    EXPECT(ENOENT, open("/p/x", O_WRONLY | O_CREAT, 0666));
-}
-
-static void nest_and_look(void)
-{
-    in_fork(nest);
-    EXPECT(0, access("/w/p/inside", F_OK));
-    EXPECT(0, access("/w/p/inside2", F_OK));
-    EXPECT(ENOENT, access("/inside2", F_OK));
-}
-
-START_TEST(a_container_inside_is_served_in_its_own_root)
-{
-    struct command command = {.before = prepare_protected, .after = nest_and_look};
-    struct sandbox sandbox;
-
-    sandbox_start(&sandbox, &command, who[_i]);
-    sandbox.image.header.flags |= IMAGE_MAY_NEST;
-    sandbox_serve(&sandbox);
-    sandbox_end(&sandbox);
-    check_expected();
-}
-END_TEST
-
 static Suite *supervise_live_suite(void)
 {
     Suite *suite = suite_create("supervise_live");
@@ -329,7 +274,6 @@ static Suite *supervise_live_suite(void)
     tcase_add_loop_test(all, a_path_that_changes_meanwhile_is_decided_and_used_once, 0, runs);
     tcase_add_loop_test(all, a_directory_that_becomes_a_link_leads_nowhere, 0, runs);
     tcase_add_loop_test(all, a_signal_to_the_supervisor_spoils_no_answer, 0, runs);
-    tcase_add_loop_test(all, a_container_inside_is_served_in_its_own_root, 0, runs);
     suite_add_tcase(suite, all);
     return suite;
 }
