@@ -188,6 +188,29 @@ setup() {
     [ "$(cat beat)" = "$before" ]
 }
 
+# The process that makes calls for the command of this launcher.
+calls_of() {
+    pgrep -P "$1" -x 'bawn: calls'
+}
+
+@test "run: who makes the command's calls ends with it, and it with him" {
+    "$BAWN" run -- sh -c 'echo >made; while :; do sleep 0.1; done' &
+    pid=$!
+    for _ in {1..100}; do [ -e made ] && break || sleep 0.05; done
+    calls=$(calls_of "$pid")
+    kill -9 "$calls"
+    status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 137 ]
+    "$BAWN" run -- sh -c 'echo >again; while :; do sleep 0.1; done' &
+    pid=$!
+    for _ in {1..100}; do [ -e again ] && break || sleep 0.05; done
+    calls=$(calls_of "$pid")
+    kill -9 "$pid"
+    for _ in {1..100}; do kill -0 "$calls" 2>/dev/null || break; sleep 0.05; done
+    run ! kill -0 "$calls"
+}
+
 @test "run: the time limit ends it with 124 and says so" {
     run "$BAWN" run --timeout 1s -- sleep 30
     [ "$status" -eq 124 ]
