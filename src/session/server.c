@@ -46,10 +46,10 @@ _Noreturn static void serve(struct supervisor_options options, const int *doors,
 }
 
 /* A fork, into the group if there is a descriptor of one. */
-static long split(int group_fd, int *ret_pidfd)
+static long split(struct server *server, int group_fd)
 {
     struct clone_args args = {
-        .flags = CLONE_PIDFD, .pidfd = (__u64)(uintptr_t)ret_pidfd, .exit_signal = SIGCHLD};
+        .flags = CLONE_PIDFD, .pidfd = (__u64)(uintptr_t)&server->pidfd, .exit_signal = SIGCHLD};
 
     if (group_fd >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
@@ -64,7 +64,7 @@ int server_start(struct server *server, const struct cgroup *group,
     int doors[CGROUP_PATHS];
     int count = 0;
     int group_fd = cgroup_clone_fd(group);
-    long pid = group_fd < 0 ? -1 : split(group_fd, &server->pidfd);
+    long pid = group_fd < 0 ? -1 : split(server, group_fd);
     int errnum;
 
     /* KERNEL: nobody is born in a group that is full, but whoever comes by the door is let in. */
@@ -73,7 +73,7 @@ int server_start(struct server *server, const struct cgroup *group,
     if (count < 0)
         return count;
     if (pid < 0)
-        pid = split(-EBADF, &server->pidfd);
+        pid = split(server, -EBADF);
     if (pid == 0)
         serve(*options, doors, count);
     errnum = errno;
