@@ -2,11 +2,14 @@
 #include "kernel/process.h"
 
 #include "base/cleanup.h"
+#include "kernel/sys.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { START_FIELD = 22 };
@@ -31,4 +34,17 @@ uint64_t process_start(pid_t pid)
     for (unsigned field = 2; cursor && field < START_FIELD; field++)
         cursor = strchr(cursor + 1, ' ');
     return cursor ? strtoull(cursor, NULL, 10) : 0;
+}
+
+bool process_withdraw(const int *fds, unsigned count, const char *name)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
+    for (unsigned i = 0; i < count; i++)
+        if (dup2(fds[i], (int)i) < 0)
+            return false;
+    (void)prctl(PR_SET_NAME, name, 0, 0, 0);
+    return sys_close_range(count, ~0U, 0) == 0 && setsid() >= 0 && chdir("/") == 0;
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tells a process from a later one with the same number. */
+/* What tells a process from a later one with the same number, and how a helper withdraws. */
 #ifndef KERNEL_PROCESS_H
 #define KERNEL_PROCESS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* When a process started, in ticks since boot; pid 0: the calling one. 0: there is none of that
  * number, or none that can be seen. */
 uint64_t process_start(pid_t pid);
+
+/* For a child that is to outlive signals, and to keep nothing open that somebody waits for: the
+ * descriptors, all above count, become 0, 1...; a session and a name of its own. */
+bool process_withdraw(const int *fds, unsigned count, const char *name);
 
 #endif

@@ -45,8 +45,13 @@ struct sys_mount_attr {
     uint64_t attr_set, attr_clr, propagation, userns_fd;
 };
 
-static inline long sys_clone3(struct clone_args *args)
+/* cgroup_fd: of the control group to be born in, or negative: the caller's. */
+static inline long sys_clone3(struct clone_args *args, int cgroup_fd)
 {
+    if (cgroup_fd >= 0) {
+        args->flags |= CLONE_INTO_CGROUP;
+        args->cgroup = (__u64)cgroup_fd;
+    }
     return syscall(SYS_clone3, args, sizeof(*args));
 }
 

@@ -111,7 +111,7 @@ static int make_mapping(const struct image *image, int *ret_fd, struct bawn_erro
     struct clone_args args = {.flags = CLONE_NEWUSER, .exit_signal = SIGCHLD};
     autoclose int proc_fd = -EBADF;
     pid_t own = getpid();
-    pid_t child = (pid_t)sys_clone3(&args);
+    pid_t child = (pid_t)sys_clone3(&args, -EBADF);
     int result;
 
     if (child == 0) {

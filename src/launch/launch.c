@@ -29,11 +29,7 @@ static long clone_into(const struct launch_request *request, int *ret_pidfd)
 
     if (!LAYER("pidns"))
         args.flags &= ~(__u64)CLONE_NEWPID;
-    if (request->cgroup_fd >= 0) {
-        args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = (__u64)request->cgroup_fd;
-    }
-    return sys_clone3(&args);
+    return sys_clone3(&args, request->cgroup_fd);
 }
 
 static int refuse_namespaces(int errnum, struct bawn_error *err)

@@ -3,12 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "kernel/sys.h"
+#include "kernel/process.h"
 
 #include <errno.h>
-#include <signal.h>
+#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 static void unregister(const struct keeper_page *page)
@@ -33,15 +32,11 @@ static void unregister(const struct keeper_page *page)
  */
 _Noreturn static void keep(struct keeper_page *page, int pipe_fd)
 {
-    sigset_t all;
     char byte;
 
-    sigfillset(&all);
-    (void)sigprocmask(SIG_BLOCK, &all, NULL);
     /* With a stream or the pipe's other end still open it would do more harm than good. */
-    if (dup2(pipe_fd, 0) < 0 || sys_close_range(1, ~0U, 0) < 0 || setsid() < 0 || chdir("/") < 0)
+    if (!process_withdraw(&pipe_fd, 1, "bawn: keeper"))
         _exit(1);
-    (void)prctl(PR_SET_NAME, "bawn: keeper", 0, 0, 0);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;
     if (!page->is_done) {

@@ -3,12 +3,12 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernel/process.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,18 +23,13 @@ _Noreturn static void serve(struct supervisor_options options, const int *doors,
 {
     struct pollfd ready = {.fd = NOTIFY_FD, .events = POLLIN};
     struct supervisor *supervisor = NULL;
-    sigset_t all;
+    int fds[KEPT_FDS] = {[NOTIFY_FD] = options.notify_fd, [ROOT_FD] = options.root_fd};
     int result = 0;
 
-    sigfillset(&all);
-    (void)sigprocmask(SIG_BLOCK, &all, NULL);
     for (int i = 0; result == 0 && i < count; i++)
         result = cgroup_enter(doors[i], NULL);
-    if (result < 0 || dup2(options.notify_fd, NOTIFY_FD) < 0 ||
-        dup2(options.root_fd, ROOT_FD) < 0 || sys_close_range(KEPT_FDS, ~0U, 0) < 0 ||
-        setsid() < 0 || chdir("/") < 0)
+    if (result < 0 || !process_withdraw(fds, KEPT_FDS, "bawn: calls"))
         _exit(1);
-    (void)prctl(PR_SET_NAME, "bawn: calls", 0, 0, 0);
     options.notify_fd = NOTIFY_FD;
     options.root_fd = ROOT_FD;
     result = supervisor_new(&options, &supervisor, NULL);
@@ -45,17 +40,13 @@ _Noreturn static void serve(struct supervisor_options options, const int *doors,
     _exit(result == -EPIPE ? 0 : 1);
 }
 
-/* A fork, into the group if there is a descriptor of one. */
+/* A fork. */
 static long split(struct server *server, int group_fd)
 {
     struct clone_args args = {
         .flags = CLONE_PIDFD, .pidfd = (__u64)(uintptr_t)&server->pidfd, .exit_signal = SIGCHLD};
 
-    if (group_fd >= 0) {
-        args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = (__u64)group_fd;
-    }
-    return sys_clone3(&args);
+    return sys_clone3(&args, group_fd);
 }
 
 int server_start(struct server *server, const struct cgroup *group,

@@ -66,7 +66,6 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
         answer_value(notify_fd, id, -EACCES);
         _exit(1);
     }
-    /* After the change of rights, which takes it back. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
         _exit(1);
     start_alarm();

@@ -4,90 +4,50 @@
 
 #include <fcntl.h>
 #include <linux/btrfs.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 
+/* Both forms of a request have a descriptor in front and the name at its own place. */
 struct attempt {
-    const char *dir, *from, *name;
+    unsigned long request;
+    const char *name;
+    bool copies, is_v2;
+    const char *dir, *from;
 };
 
-static int create(void *context)
+static int try(void *context)
 {
     const struct attempt *attempt = context;
-    struct btrfs_ioctl_vol_args args = {0};
+    struct btrfs_ioctl_vol_args old = {0};
+    struct btrfs_ioctl_vol_args_v2 new = {0};
 
-    snprintf(args.name, sizeof args.name, "%s", attempt->name);
-    return verdict_of(
-        ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), BTRFS_IOC_SUBVOL_CREATE, &args));
-}
-
-static int create_v2(void *context)
-{
-    const struct attempt *attempt = context;
-    struct btrfs_ioctl_vol_args_v2 args = {0};
-
-    snprintf(args.name, sizeof args.name, "%s", attempt->name);
-    return verdict_of(
-        ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), BTRFS_IOC_SUBVOL_CREATE_V2, &args));
-}
-
-static int copy(void *context)
-{
-    const struct attempt *attempt = context;
-    struct btrfs_ioctl_vol_args args = {.fd = open(attempt->from, O_RDONLY | O_DIRECTORY)};
-
-    snprintf(args.name, sizeof args.name, "%s", attempt->name);
-    return verdict_of(
-        ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), BTRFS_IOC_SNAP_CREATE, &args));
-}
-
-static int copy_v2(void *context)
-{
-    const struct attempt *attempt = context;
-    struct btrfs_ioctl_vol_args_v2 args = {.fd = open(attempt->from, O_RDONLY | O_DIRECTORY)};
-
-    snprintf(args.name, sizeof args.name, "%s", attempt->name);
-    return verdict_of(
-        ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), BTRFS_IOC_SNAP_CREATE_V2, &args));
-}
-
-static int destroy(void *context)
-{
-    const struct attempt *attempt = context;
-    struct btrfs_ioctl_vol_args args = {0};
-
-    snprintf(args.name, sizeof args.name, "%s", attempt->name);
-    return verdict_of(
-        ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), BTRFS_IOC_SNAP_DESTROY, &args));
-}
-
-static int destroy_v2(void *context)
-{
-    const struct attempt *attempt = context;
-    struct btrfs_ioctl_vol_args_v2 args = {0};
-
-    snprintf(args.name, sizeof args.name, "%s", attempt->name);
-    return verdict_of(
-        ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), BTRFS_IOC_SNAP_DESTROY_V2, &args));
+    if (attempt->copies)
+        old.fd = new.fd = open(attempt->from, O_RDONLY | O_DIRECTORY);
+    snprintf(old.name, sizeof old.name, "%s", attempt->name);
+    snprintf(new.name, sizeof new.name, "%s", attempt->name);
+    return verdict_of(ioctl(open(attempt->dir, O_RDONLY | O_DIRECTORY), attempt->request,
+                            attempt->is_v2 ? (void *)&new : (void *)&old));
 }
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        int (*attempt)(void *);
-        const char *name;
-    } rows[] = {
-        {create, ".vscode"}, {create_v2, ".idea"},   {copy, ".claude"},
-        {copy_v2, ".husky"}, {destroy, ".githooks"}, {destroy_v2, ".githooks"},
+    struct attempt attempts[] = {
+        {.request = BTRFS_IOC_SUBVOL_CREATE, .name = ".vscode"},
+        {.request = BTRFS_IOC_SUBVOL_CREATE_V2, .name = ".idea", .is_v2 = true},
+        {.request = BTRFS_IOC_SNAP_CREATE, .name = ".claude", .copies = true},
+        {.request = BTRFS_IOC_SNAP_CREATE_V2, .name = ".husky", .copies = true, .is_v2 = true},
+        {.request = BTRFS_IOC_SNAP_DESTROY, .name = ".githooks"},
+        {.request = BTRFS_IOC_SNAP_DESTROY_V2, .name = ".githooks", .is_v2 = true},
     };
     char word[32];
 
     if (argc < 3)
         return 2;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct attempt attempt = {argv[1], argv[2], rows[i].name};
-
-        verdict_apart(rows[i].attempt, &attempt, word, sizeof word);
-        verdict_say(word, rows[i].name);
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++) {
+        attempts[i].dir = argv[1];
+        attempts[i].from = argv[2];
+        verdict_apart(try, &attempts[i], word, sizeof word);
+        verdict_say(word, attempts[i].name);
     }
     return 0;
 }
