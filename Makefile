@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_RUNS ?= 100
 
-.PHONY: all run test test-vm mutation lint fuzz bench install clean
+.PHONY: all run check test test-vm mutation lint fuzz bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -17,6 +17,11 @@ $(BUILD)/build.ninja:
 # Runs a command inside, in the current directory, and shows what it could do and what not.
 run: all
 	@scripts/tour.sh $(BUILD)/bawn
+
+# What to run after every change: one build, quick lint, the suite, a sample of the battery.
+check:
+	@scripts/deps.sh build test
+	@scripts/test.sh --quick
 
 # Everything CI checks: lint, unit, vectors, corpora, command line; plain and sanitized, as root
 # and as an ordinary user.

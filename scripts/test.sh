@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds with gcc, with clang and with sanitizers, lints, and runs the whole suite; as root it runs
 # everything again as an ordinary user. Ends with "N passed, N failed, N skipped".
+#
+#     scripts/test.sh            all of it
+#     scripts/test.sh --quick    one build, quick lint, the suite and a sample of the battery, as who you
+#                                are: what to run after every change
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
+quick=${1:-}
 test_user=bawn-test
 passed=0 failed=0 skipped=0
 
@@ -138,15 +143,46 @@ work=$(mktemp -d /tmp/bawn-test.XXXXXX)
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 
+# battery LABEL ARGUMENT...: what must stay contained, tried for real.
+battery() {
+    local label=$1 tap
+    shift
+    echo "==> battery, $label"
+    tap=$(mktemp -d "$work/tap.XXXXXX")
+    chmod 755 "$tap"
+    tests/escape/run --bawn "$work/plain/bin/bawn" --probes "$tap/probes" "$@" >"$tap/escape.tap" 2>"$tap/escape.err"
+    ended "battery, $label" $? "$tap/escape.tap"
+    [ -s "$tap/escape.tap" ] || cat "$tap/escape.err"
+    grep -A14 '^not ok' "$tap/escape.tap" | grep '^#'
+    count "$tap"
+}
+
+# sum: all results in a line; whether they are good enough.
+sum() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" -eq 0 ] || return 1
+    [ "${BAWN_TEST_REQUIRE:-}" != all ] || [ "$skipped" -eq 0 ] && return 0
+    echo "hint: BAWN_TEST_REQUIRE=all: a skip is a failure here" >&2
+    return 1
+}
+
 echo "==> build"
 build build gcc; note "build with gcc" $?
+[ $failed -eq 0 ] || { sum; exit 1; }
+if [ "$quick" = --quick ]; then
+    echo "==> lint"
+    scripts/lint.sh --quick; note "lint" $?
+    stage "$work/plain" build
+    beside suite "plain, as $(id -un)" "$work/plain"
+    beside battery "as $(id -un)" B-0 B-1 C-0 D-0 E-0
+    together
+    sum
+    exit
+fi
 build build-clang clang; note "build with clang" $?
 build build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
     -Db_pie=true; note "build with sanitizers" $?
-if [ $failed -ne 0 ]; then
-    echo "$passed passed, $failed failed, $skipped skipped"
-    exit 1
-fi
+[ $failed -eq 0 ] || { sum; exit 1; }
 
 echo "==> lint"
 scripts/lint.sh; note "lint" $?
@@ -211,19 +247,6 @@ fi
 beside suite "sanitized, as $me" "$work/asan"
 together
 
-# battery LABEL ARGUMENT...: what must stay contained, tried for real.
-battery() {
-    local label=$1 tap
-    shift
-    echo "==> battery, $label"
-    tap=$(mktemp -d "$work/tap.XXXXXX")
-    chmod 755 "$tap"
-    tests/escape/run --bawn "$work/plain/bin/bawn" --probes "$tap/probes" "$@" >"$tap/escape.tap" 2>"$tap/escape.err"
-    ended "battery, $label" $? "$tap/escape.tap"
-    [ -s "$tap/escape.tap" ] || cat "$tap/escape.err"
-    grep -A14 '^not ok' "$tap/escape.tap" | grep '^#'
-    count "$tap"
-}
 beside battery "as $me"
 if [ "$(id -u)" -eq 0 ]; then
     beside battery "as $test_user" --user "$test_user"
@@ -262,9 +285,4 @@ echo "==> bench"
 build/tests/bench_query --check; note "bench" $?
 scripts/bench.py --quick --check; note "bench of the start" $?
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ] || exit 1
-if [ "${BAWN_TEST_REQUIRE:-}" = all ] && [ $skipped -ne 0 ]; then
-    echo "hint: BAWN_TEST_REQUIRE=all: a skip is a failure here" >&2
-    exit 1
-fi
+sum
