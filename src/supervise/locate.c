@@ -64,23 +64,16 @@ int locate_open(const struct locator *locator, int fd, int flags, mode_t mode)
     return opened < 0 ? -errno : opened;
 }
 
-/* Whether what is open is what a path leads to: the same file by the same mount. */
-static bool is_at(int fd, int dir, const char *path)
+bool locate_is_same(int a, int b)
 {
     struct statx one = {0};
     struct statx other = {0};
     unsigned mask = STATX_INO | STATX_MNT_ID;
-    int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
 
-    return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, mask, &one) == 0 &&
-           syscall(SYS_statx, dir, path, flags, mask, &other) == 0 &&
+    return syscall(SYS_statx, a, "", AT_EMPTY_PATH, mask, &one) == 0 &&
+           syscall(SYS_statx, b, "", AT_EMPTY_PATH, mask, &other) == 0 &&
            one.stx_ino == other.stx_ino && one.stx_mnt_id == other.stx_mnt_id &&
            one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
-}
-
-bool locate_is_same(int a, int b)
-{
-    return is_at(a, b, "");
 }
 
 bool locate_is_mount_point(const struct location *location)
@@ -107,14 +100,18 @@ static int open_inside(const struct locator *locator, const char *path, uint64_t
                           RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
-/* The path has no link in it; should one come in between, it leads either to the same file, or to
- * another. */
+/* SECURITY: the path of what is open has no link in it. One that the caller has made since could lead
+ * out of the sandbox, to the very file: the same name here and there does not mean the same place. */
 bool locate_is_inside(const struct locator *locator, int fd)
 {
     char path[LIMIT_PATH_BYTES];
+    autoclose int there = -EBADF;
 
-    return locate_path(locator, fd, path) == 0 && path[0] == '/' &&
-           is_at(fd, locator->root_fd, path + 1);
+    if (locate_path(locator, fd, path) < 0 || path[0] != '/')
+        return false;
+    there = locate_openat2(locator->root_fd, path, O_PATH | O_NOFOLLOW,
+                           RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+    return there >= 0 && locate_is_same(fd, there);
 }
 
 bool locate_is_proc(int fd)

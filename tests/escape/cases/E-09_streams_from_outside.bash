@@ -14,6 +14,10 @@ for path in /dev/stdin /proc/self/fd/0 /proc/thread-self/fd/0; do
         ((STATUS != 0)) || escaped "$way with $path"
     done
 done
+# A link that the command makes there leads from outside to the very file.
+sandbox -- sh -c 'mkdir -p "${1%/*}" && ln -s "$1" "$1" && echo escaped >/dev/stdin' - "$OUT" \
+    <"$OUT/input"
+((STATUS != 0)) || escaped "by a link that names itself"
 unchanged "$before" "$OUT"
 
 # What came in to be written is written by its name, too; by root's command only where anybody may.
