@@ -61,11 +61,8 @@ static void set_flags(struct compiler *compiler)
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
                   (compiler->input->is_once ? IMAGE_ONCE : 0U) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
-                  (plan->process.may_nest ? IMAGE_MAY_NEST : 0U);
-    vec_each (&plan->syscalls, rule) {
-        if ((*rule)->action == SYSCALL_NOTIFY)
-            head->flags |= IMAGE_NOTIFIES;
-    }
+                  (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
+                  (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
@@ -258,9 +255,9 @@ static int refuse_backend(const struct compile_input *input, struct bawn_error *
                       input->plan->why_not_native);
 
     if (input->plan->facts->userns_block == USERNS_SECCOMP)
-        error_hint(err,
-                   "a filter around us refuses them: a sandbox of bawn's is to be started with "
-                   "--allow-containers; 'bawn doctor' tells of other containers");
+        error_hint(
+            err, "a filter around us refuses them: if it is that of a sandbox of bawn's, start the "
+                 "outer one with --allow-containers; 'bawn doctor' tells of other containers");
     else
         error_hint(err, "'bawn doctor' says what is missing and how to get it");
     return r;

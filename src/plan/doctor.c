@@ -104,7 +104,8 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "There is no second layer behind the mounts, abstract sockets and signals are not "
          "scoped, and the landlock backend cannot be used.",
          "Needs Linux 5.13 or newer, built with CONFIG_SECURITY_LANDLOCK. In a container whose\n"
-         "filter refuses it, start the container with:\n" CONTAINER_FLAGS},
+         "filter refuses it, start the container with:\n" CONTAINER_FLAGS
+         "In a sandbox of bawn's there is none unless it was started with --allow-containers."},
     [FEATURE_SECCOMP] = {"seccomp", "seccomp: system calls are filtered", FINDING_BAD, NOTHING,
                          "No sandbox can start: dangerous system calls would stay open.",
                          "Use a kernel built with CONFIG_SECCOMP_FILTER."},
@@ -205,8 +206,8 @@ static const char remedy_limit[] =
 
 static const char remedy_container[] =
     "A filter around bawn refuses it, usually that of a container. Start the container "
-    "with:\n" CONTAINER_FLAGS
-    "or leave it as it is: bawn then uses Landlock and seccomp, which need no namespaces.";
+    "with:\n" CONTAINER_FLAGS "If it is a sandbox of bawn's, start that one with:\n"
+    "    bawn run --allow-containers";
 
 static const char remedy_lsm[] =
     "The kernel has Landlock but does not start it. Add \"landlock\" to the list that\n"
@@ -217,8 +218,8 @@ static const char remedy_lsm[] =
 
 static const char remedy_busy_listener[] =
     "bawn runs inside a sandbox that is itself asked by notification (bawn in bawn, or a\n"
-    "container with such a filter); the kernel allows one per process tree. The outer sandbox\n"
-    "keeps deciding; run bawn outside of it to let this one ask.";
+    "container with such a filter); the kernel allows one per process tree. Start the outer\n"
+    "sandbox with --allow-containers, which then asks about nothing, or run bawn outside of it.";
 
 static const char remedy_cgroup_user[] =
     "Let systemd start bawn in a group that is delegated to you:\n"

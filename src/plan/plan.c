@@ -31,6 +31,15 @@ bool plan_notifies(const struct plan *plan)
            !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS);
 }
 
+bool plan_holds_calls(const struct plan *plan)
+{
+    vec_each (&plan->syscalls, rule) {
+        if ((*rule)->action == SYSCALL_NOTIFY)
+            return true;
+    }
+    return false;
+}
+
 int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsigned by,
                  const char *note)
 {

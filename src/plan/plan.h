@@ -143,6 +143,8 @@ bool plan_has(const struct plan *plan, enum feature feature);
 /* Whether a supervisor is told of calls. Not where containers run inside: a program there that
  * wants to be told, as another bawn does, could not; and their storage would be too slow. */
 bool plan_notifies(const struct plan *plan);
+/* Whether the filter that was planned tells it of any. */
+bool plan_holds_calls(const struct plan *plan);
 
 int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text,
                struct bawn_error *err);

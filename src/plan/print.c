@@ -95,6 +95,9 @@ static void print_landlock(const struct plan *plan, struct strbuf *out)
                 landlock->handles_tcp ? ", no TCP" : "",
                 landlock->scopes_abstract_sockets ? ", abstract sockets" : "",
                 landlock->scopes_signals ? ", signals" : "");
+    if (plan_holds_calls(plan))
+        strbuf_add(out, "  programs inside find no Landlock: calls that bawn makes for them would "
+                        "pass their rules by\n");
 }
 
 /* Whether an earlier rule has the same name and action. */
@@ -276,6 +279,7 @@ static void json_landlock(const struct plan *plan, struct strbuf *out)
     json_put_bool(out, "no_tcp", plan->landlock.handles_tcp);
     json_put_bool(out, "scope_abstract_sockets", plan->landlock.scopes_abstract_sockets);
     json_put_bool(out, "scope_signals", plan->landlock.scopes_signals);
+    json_put_bool(out, "usable_inside", plan->landlock.abi > 0 && !plan_holds_calls(plan));
     json_open(out, "rules", '[');
     vec_each (&plan->landlock.rules, rule) {
         json_open(out, NULL, '{');
