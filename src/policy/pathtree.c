@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/pathtree.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/path.h"
@@ -10,6 +9,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct tree_glob {
@@ -24,6 +24,7 @@ struct tree_node {
     size_t star_id;         /* dense number of a ** node */
     struct tree_node *star; /* the ** edge */
     struct tree_glob *globs;
+    bool has_names;        /* a literal or a suffix edge */
     size_t suffix_longest; /* 0: no suffix edges */
     bool has_any_name;     /* a "*" edge: the empty suffix */
     bool grants_below;
@@ -129,6 +130,7 @@ static struct tree_node *node_named(struct pathtree *tree, struct arena *arena,
     child = node_new(tree, arena);
     if (!key || !child || !map_put(&tree->edges, scope, key, length, child))
         return NULL;
+    node->has_names = true;
     if (kind == GLOB_SUFFIX && length == 0)
         node->has_any_name = true;
     else if (kind == GLOB_SUFFIX && length > node->suffix_longest)
@@ -219,6 +221,8 @@ struct walk {
     VEC(const struct tree_node *) now;   /* reached by the last component */
     VEC(const struct tree_node *) stars; /* ** nodes reached so far */
     uint64_t *star_seen;                 /* one bit each */
+    uint64_t few_stars[16];
+    uint64_t *many_stars; /* owned; NULL while there are few */
     bool failed;
 };
 
@@ -292,29 +296,112 @@ static void walk_component(struct walk *walk, const char *name, size_t length)
     memmove(walk->now.items, walk->now.items + now, walk->now.count * sizeof(*walk->now.items));
 }
 
-int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer)
+/* walk_done also after a failure. */
+static int walk_path(struct walk *walk, const struct pathtree *tree, const char *path,
+                     struct tree_answer *ret_answer)
 {
-    uint64_t few_stars[16] = {0};
-    autofree uint64_t *many_stars = NULL;
-    struct walk walk = {.tree = tree, .answer = ret_answer, .star_seen = few_stars};
     const char *component;
     size_t length;
 
+    *walk = (struct walk){.tree = tree, .answer = ret_answer};
+    walk->star_seen = walk->few_stars;
     memset(ret_answer, 0, sizeof(*ret_answer));
     if (!tree->root)
         return 0;
-    if (tree->star_count > 64 * (sizeof(few_stars) / sizeof(few_stars[0]))) {
-        many_stars = calloc(tree->star_count / 64 + 1, sizeof(*many_stars));
-        if (!many_stars)
+    if (tree->star_count > 64 * (sizeof(walk->few_stars) / sizeof(walk->few_stars[0]))) {
+        walk->many_stars = calloc(tree->star_count / 64 + 1, sizeof(*walk->many_stars));
+        if (!walk->many_stars)
             return -ENOMEM;
-        walk.star_seen = many_stars;
+        walk->star_seen = walk->many_stars;
     }
-    walk_reach(&walk, tree->root);
-    while ((component = path_next(&path, &length)) && !walk.failed)
-        walk_component(&walk, component, length);
-    vec_each (&walk.now, node)
+    walk_reach(walk, tree->root);
+    while ((component = path_next(&path, &length)) && !walk->failed)
+        walk_component(walk, component, length);
+    vec_each (&walk->now, node)
         ret_answer->is_skeleton |= (*node)->grants_below;
-    vec_done(&walk.now);
-    vec_done(&walk.stars);
-    return walk.failed ? -ENOMEM : 0;
+    return walk->failed ? -ENOMEM : 0;
+}
+
+static void walk_done(struct walk *walk)
+{
+    vec_done(&walk->now);
+    vec_done(&walk->stars);
+    free(walk->many_stars);
+}
+
+int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer)
+{
+    struct walk walk;
+    int r = walk_path(&walk, tree, path, ret_answer);
+
+    walk_done(&walk);
+    return r;
+}
+
+/* The next node from which a rule goes on below the path. The ** edge does not count: what is
+ * behind it is among the stars. */
+static const struct tree_node *next_open(const struct walk *walk, size_t *index)
+{
+    while (*index < walk->now.count) {
+        const struct tree_node *node = walk->now.items[(*index)++];
+
+        if (node->has_names || node->globs)
+            return node;
+    }
+    return NULL;
+}
+
+/* In order, too: which of two equal rules is named depends on it. */
+static bool has_same_nodes(const struct walk *a, const struct walk *b)
+{
+    const struct tree_node *node;
+    size_t a_next = 0;
+    size_t b_next = 0;
+
+    do {
+        node = next_open(a, &a_next);
+        if (node != next_open(b, &b_next))
+            return false;
+    } while (node);
+    return a->stars.count == b->stars.count &&
+           (a->stars.count == 0 ||
+            memcmp(a->stars.items, b->stars.items, a->stars.count * sizeof(*a->stars.items)) == 0);
+}
+
+static int depth_order(const struct tree_match *a, const struct tree_match *b)
+{
+    return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+/* What is said already holds below as well, until something more specific is met. A decision
+ * compares depths, so their order counts; where a ** has moved all of them, they may differ. */
+static bool has_same_matches(const struct tree_answer *a, const struct tree_answer *b,
+                             enum path_op op)
+{
+    for (unsigned i = 0; i < CLASS_COUNT; i++) {
+        if (a->best[i][op].rule != b->best[i][op].rule)
+            return false;
+        for (unsigned k = 0; k < i; k++)
+            if (depth_order(&a->best[i][op], &a->best[k][op]) !=
+                depth_order(&b->best[i][op], &b->best[k][op]))
+                return false;
+    }
+    return true;
+}
+
+int pathtree_compare_below(const struct pathtree *tree, const char *a, const char *b,
+                           bool *ret_same)
+{
+    struct tree_answer answers[2];
+    struct walk walks[2] = {0};
+    int r = walk_path(&walks[0], tree, a, &answers[0]);
+
+    if (r == 0)
+        r = walk_path(&walks[1], tree, b, &answers[1]);
+    *ret_same = r == 0 && has_same_nodes(&walks[0], &walks[1]) &&
+                has_same_matches(&answers[0], &answers[1], PATH_READ) &&
+                has_same_matches(&answers[0], &answers[1], PATH_WRITE);
+    walk_done(&walks[0]);
+    walk_done(&walks[1]);
+    return r;
 }

@@ -66,6 +66,15 @@ int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_r
 /* path is normalized. -ENOMEM is the only failure. */
 int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer);
 
+/*
+ * Whether the rules cannot tell the two paths apart, nor anything below one
+ * from the same below the other: the same nodes are active, the same rules
+ * have matched, and their depths stand in the same order. Both are normalized;
+ * what is there is not looked at. -ENOMEM is the only failure.
+ */
+int pathtree_compare_below(const struct pathtree *tree, const char *a, const char *b,
+                           bool *ret_same);
+
 /* What is wrong with a pattern, or NULL. */
 const char *pathtree_check(const char *pattern);
 

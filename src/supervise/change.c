@@ -49,20 +49,6 @@ static int find_side(struct call *call, int which, struct side *side)
     return 0;
 }
 
-/* What comes to be at the other side's name. */
-static int judge_arrival(const struct call *call, const struct side *what, const struct side *to)
-{
-    int r = 0;
-
-    if (S_ISDIR(what->st.st_mode))
-        r = guard_move(call->guard, what->at.dir, what->at.name, what->at.path, to->at.path);
-    else if (S_ISLNK(what->st.st_mode) && guard_has_below(call->guard, to->at.path))
-        r = -EACCES;
-    if (r == -EACCES || r == -EBUSY)
-        return call_refuse(call, r == -EBUSY ? what->at.path : to->at.path, -r);
-    return r;
-}
-
 static int judge_rename(const struct call *call, const struct side *from, const struct side *to,
                         unsigned flags)
 {
@@ -85,10 +71,9 @@ static int judge_rename(const struct call *call, const struct side *from, const 
     r = refuse_mount_point(call, &from->at);
     if (r == 0)
         r = refuse_mount_point(call, &to->at);
-    if (r == 0)
-        r = judge_arrival(call, from, to);
-    if (r == 0 && (flags & RENAME_EXCHANGE))
-        r = judge_arrival(call, to, from);
+    /* Who moves it copies it instead, and each file is judged by itself. */
+    if (r == 0 && !guard_is_same_below(call->guard, from->at.path, to->at.path))
+        r = -EXDEV;
     return r;
 }
 

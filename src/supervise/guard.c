@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervise/guard.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/path.h"
 #include "policy/build.h"
 #include "policy/glob.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-enum { MOVE_ENTRIES_MAX = 10000, MOVE_DEPTH_MAX = 32 };
 
 /* Rules of one speaker share a layer; only its rank and its place in the order count here. */
 static const struct layer *guard_layer(struct policy *policy, const struct image_rule *rule)
@@ -89,19 +82,22 @@ void guard_done(struct guard *guard)
     policy_done(&guard->policy);
 }
 
+/* What a path can be as long as, there and here: the workspace's own path is one of the two. */
+enum { OUTSIDE_BYTES = 3 * LIMIT_PATH_BYTES };
+
 /* A path inside as the rules have it: they speak of the host. */
 static const char *outside(const struct guard *guard, const char *path,
-                           char buffer[static LIMIT_PATH_BYTES])
+                           char buffer[static OUTSIDE_BYTES])
 {
     return path_moved(path, image_string(guard->image, guard->image->workspace_at),
-                      guard->policy.workspace, buffer, LIMIT_PATH_BYTES);
+                      guard->policy.workspace, buffer, OUTSIDE_BYTES);
 }
 
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op)
 {
     struct path_decision decisions[PATH_OP_COUNT];
     const struct path_decision *decision = &decisions[op];
-    char buffer[LIMIT_PATH_BYTES];
+    char buffer[OUTSIDE_BYTES];
 
     if (decide_path(&guard->policy, outside(guard, path, buffer), decisions) < 0)
         return GUARD_REFUSE;
@@ -131,7 +127,7 @@ static bool covers(const char *target, const char *path)
 
 bool guard_is_host_tree(const struct guard *guard, const char *path)
 {
-    char buffer[LIMIT_PATH_BYTES];
+    char buffer[OUTSIDE_BYTES];
     const char *there = outside(guard, path, buffer);
     const char *target = there + strspn(there, "/");
     bool is_host = false;
@@ -192,114 +188,25 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
     return reaches(reach, next, rest);
 }
 
-/* with_grants: those that merely do not say yes to writing are counted too. */
-static bool has_below(const struct guard *guard, const char *path, bool with_grants)
+bool guard_has_below(const struct guard *guard, const char *path)
 {
-    char buffer[LIMIT_PATH_BYTES];
+    char buffer[OUTSIDE_BYTES];
 
     path = outside(guard, path, buffer);
     vec_each (&guard->policy.rules, rule) {
-        if ((*rule)->write >= ACCESS_ASK && (with_grants || !(*rule)->read_only) &&
+        if ((*rule)->write >= ACCESS_ASK && !(*rule)->read_only &&
             reaches((struct reach){.rule = *rule}, (*rule)->path, path))
             return true;
     }
     return false;
 }
 
-bool guard_has_below(const struct guard *guard, const char *path)
+bool guard_is_same_below(const struct guard *guard, const char *a, const char *b)
 {
-    return has_below(guard, path, false);
-}
+    char buffers[2][OUTSIDE_BYTES];
+    bool is_same;
 
-struct move {
-    const struct guard *guard;
-    size_t entries;
-    char from[2 * LIMIT_PATH_BYTES];
-    char to[2 * LIMIT_PATH_BYTES];
-};
-
-static int move_entry(struct move *move, bool is_link)
-{
-    bool was_refused = guard_ask(move->guard, move->from, PATH_WRITE) != GUARD_ALLOW;
-    bool is_refused = guard_ask(move->guard, move->to, PATH_WRITE) != GUARD_ALLOW;
-
-    if (was_refused && !is_refused)
-        return -EBUSY;
-    if (is_refused && !was_refused)
-        return -EACCES;
-    if (is_link && guard_has_below(move->guard, move->to) &&
-        !guard_has_below(move->guard, move->from))
-        return -EACCES;
-    return 0;
-}
-
-static bool move_push(char path[static 2 * LIMIT_PATH_BYTES], size_t length, const char *name)
-{
-    int added = snprintf(path + length, 2 * LIMIT_PATH_BYTES - length, "/%s", name);
-
-    return added > 0 && (size_t)added < 2 * LIMIT_PATH_BYTES - length;
-}
-
-static int move_tree(struct move *move, int dir_fd, const char *name, unsigned depth)
-{
-    size_t from_length = strlen(move->from);
-    size_t to_length = strlen(move->to);
-    const struct dirent *entry;
-    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    int r = 0;
-
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        return -EXDEV;
-    }
-    while (r == 0 && (entry = readdir(dir))) {
-        struct stat st = {0};
-
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (++move->entries > MOVE_ENTRIES_MAX || depth > MOVE_DEPTH_MAX ||
-            !move_push(move->from, from_length, entry->d_name) ||
-            !move_push(move->to, to_length, entry->d_name)) {
-            r = -EXDEV;
-            break;
-        }
-        if (entry->d_type == DT_UNKNOWN &&
-            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-            r = -EXDEV;
-            break;
-        }
-        r = move_entry(move, entry->d_type == DT_LNK || S_ISLNK(st.st_mode));
-        if (r == 0 && (entry->d_type == DT_DIR || S_ISDIR(st.st_mode)))
-            r = move_tree(move, fd, entry->d_name, depth + 1);
-        move->from[from_length] = move->to[to_length] = '\0';
-    }
-    (void)closedir(dir);
-    return r;
-}
-
-static bool same_parent(const char *a, const char *b)
-{
-    const char *a_end = strrchr(a, '/');
-    const char *b_end = strrchr(b, '/');
-
-    return a_end && b_end && a_end - a == b_end - b && memcmp(a, b, (size_t)(a_end - a)) == 0;
-}
-
-int guard_move(const struct guard *guard, int dir_fd, const char *name, const char *from,
-               const char *to)
-{
-    autofree struct move *move = NULL;
-
-    /* Two names in one directory that no rule goes through: below them the same rules hold. */
-    if (same_parent(from, to) && !has_below(guard, from, true) && !has_below(guard, to, true))
-        return 0;
-    move = calloc(1, sizeof(*move));
-    if (!move)
-        return -ENOMEM;
-    move->guard = guard;
-    (void)snprintf(move->from, sizeof(move->from), "%s", from);
-    (void)snprintf(move->to, sizeof(move->to), "%s", to);
-    return move_tree(move, dir_fd, name, 1);
+    return pathtree_compare_below(&guard->policy.tree, outside(guard, a, buffers[0]),
+                                  outside(guard, b, buffers[1]), &is_same) == 0 &&
+           is_same;
 }

@@ -36,11 +36,10 @@ bool guard_is_host_tree(const struct guard *guard, const char *path);
 bool guard_has_below(const struct guard *guard, const char *path);
 
 /*
- * Whether a directory may be known by another path: 0; -EBUSY when something in
- * it is protected under the old path only; -EACCES under the new one only;
- * -EXDEV when it is too large to tell, so that who moves it copies it instead.
+ * Whether a thing may be known by the other of two paths: the rules say the same
+ * of both, and of all that may lie below, now or later. Only the names count,
+ * for what is there can be changed meanwhile, by another sandbox too.
  */
-int guard_move(const struct guard *guard, int dir_fd, const char *name, const char *from,
-               const char *to);
+bool guard_is_same_below(const struct guard *guard, const char *a, const char *b);
 
 #endif

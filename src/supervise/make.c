@@ -184,15 +184,14 @@ static int find_source(struct call *call, int flags, struct link_source *source)
 static int link_to(struct call *call, const struct link_source *source, const struct location *to)
 {
     char path[32];
-    struct stat st;
 
+    /* It may be a symbolic link, or become one until it is linked. */
+    if (guard_has_below(call->guard, to->path))
+        return call_refuse_new(call, to);
     if (source->object >= 0) {
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", source->object);
         return outcome(linkat(AT_FDCWD, path, to->dir, to->name, AT_SYMLINK_FOLLOW));
     }
-    if (fstatat(source->at.dir, source->at.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISLNK(st.st_mode) && guard_has_below(call->guard, to->path))
-        return call_refuse_new(call, to);
     return outcome(linkat(source->at.dir, source->at.name, to->dir, to->name, 0));
 }
 

@@ -175,6 +175,52 @@ static void check_question(const struct pathtree *tree, const struct rules *rule
     }
 }
 
+/* Where the tree says that two paths are the same below, no path below tells them apart: the same
+ * rules answer, and what a decision compares, the order of their depths, is the same. */
+static void check_below(const struct pathtree *tree, const char *a, const char *b,
+                        const char *below)
+{
+    struct tree_answer answers[2];
+    char paths[2][4096];
+
+    (void)snprintf(paths[0], sizeof(paths[0]), "%s%s", a, below);
+    (void)snprintf(paths[1], sizeof(paths[1]), "%s%s", b, below);
+    for (int i = 0; i < 2; i++)
+        fuzz_require(pathtree_ask(tree, paths[i], &answers[i]) == 0);
+    fuzz_require(answers[0].is_skeleton == answers[1].is_skeleton || !*below);
+    for (unsigned i = 0; i < CLASS_COUNT * PATH_OP_COUNT; i++) {
+        const struct tree_match *one = &answers[0].best[i / PATH_OP_COUNT][i % PATH_OP_COUNT];
+        const struct tree_match *other = &answers[1].best[i / PATH_OP_COUNT][i % PATH_OP_COUNT];
+
+        fuzz_require(one->rule == other->rule);
+        for (unsigned class = 0; class < CLASS_COUNT; class ++) {
+            size_t one_depth = answers[0].best[class][i % PATH_OP_COUNT].depth;
+            size_t other_depth = answers[1].best[class][i % PATH_OP_COUNT].depth;
+
+            fuzz_require((one->depth > one_depth) == (other->depth > other_depth));
+            fuzz_require((one->depth < one_depth) == (other->depth < other_depth));
+        }
+    }
+}
+
+static void check_pair(const struct pathtree *tree, const char *a, const char *b,
+                       const char *const *below, size_t count)
+{
+    bool is_same;
+
+    if (!fuzz_is_normal(a) || !fuzz_is_normal(b) || strcmp(a, "/") == 0 || strcmp(b, "/") == 0 ||
+        strlen(a) > 1000 || strlen(b) > 1000)
+        return;
+    fuzz_require(pathtree_compare_below(tree, a, a, &is_same) == 0 && is_same);
+    fuzz_require(pathtree_compare_below(tree, a, b, &is_same) == 0);
+    if (!is_same)
+        return;
+    check_below(tree, a, b, "");
+    for (size_t i = 0; i < count; i++)
+        if (fuzz_is_normal(below[i]) && strcmp(below[i], "/") != 0 && strlen(below[i]) <= 1000)
+            check_below(tree, a, b, below[i]);
+}
+
 static bool set_mode(struct path_rule *rule, const char *mode)
 {
     if (strcmp(mode, "protect") == 0)
@@ -243,6 +289,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; i < question_count; i++)
         check_question(&tree, &rules, questions[i]);
+    for (size_t i = 1; i < question_count; i++)
+        check_pair(&tree, questions[i - 1], questions[i], questions, question_count);
     pathtree_done(&tree);
     arena_done(&arena);
     fuzz_lines_end(&lines);

@@ -14,10 +14,10 @@ hooks=$(witness "$WS/.git/hooks")
 attempts --protect "$WS/x/y/keep" < <(
     for dir in .git sub/deep/repo/.git x x/y; do
         cat <<END
-EBUSY|EACCES sys rename s:$WS/$dir s:$WS/gone
-EBUSY|EACCES sys renameat2 cwd s:$WS/$dir cwd s:$WS/mine RENAME_EXCHANGE
-EBUSY|EACCES sys renameat2 cwd s:$WS/mine cwd s:$WS/$dir RENAME_EXCHANGE
-EBUSY|EACCES sys renameat fd:$WS s:$dir fd:$WS/mine s:gone
+EBUSY|EXDEV sys rename s:$WS/$dir s:$WS/gone
+EBUSY|EXDEV sys renameat2 cwd s:$WS/$dir cwd s:$WS/mine RENAME_EXCHANGE
+EBUSY|EXDEV sys renameat2 cwd s:$WS/mine cwd s:$WS/$dir RENAME_EXCHANGE
+EBUSY|EXDEV sys renameat fd:$WS s:$dir fd:$WS/mine s:gone
 EBUSY|EACCES|EPERM|EINVAL sys renameat2 cwd s:$WS/$dir cwd s:$WS/gone RENAME_WHITEOUT
 EBUSY|EACCES|ENOTEMPTY sys rmdir s:$WS/$dir
 END

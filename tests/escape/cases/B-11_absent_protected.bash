@@ -93,16 +93,16 @@ done
 plant "$WS/stage/cargo/config.toml"
 mkdir -p "$WS/new/.git"
 attempts <<END
-EROFS|EACCES sys rename s:$WS/stage/one s:$WS/new/.git
-EROFS|EACCES sys renameat2 cwd s:$WS/stage/one cwd s:$WS/new/.git RENAME_EXCHANGE
-EROFS|EACCES sys renameat2 cwd s:$WS/new/.git cwd s:$WS/stage/one RENAME_EXCHANGE
-EROFS|EACCES sys rename s:$WS/stage/two s:$WS/plain/.git
-EROFS|EACCES sys renameat2 cwd s:$WS/stage/two cwd s:$WS/plain/.git RENAME_NOREPLACE
-EROFS|EACCES sys rename s:$WS/stage/two s:$WS/plain/bare.git
+EXDEV        sys rename s:$WS/stage/one s:$WS/new/.git
+EXDEV        sys renameat2 cwd s:$WS/stage/one cwd s:$WS/new/.git RENAME_EXCHANGE
+EXDEV        sys renameat2 cwd s:$WS/new/.git cwd s:$WS/stage/one RENAME_EXCHANGE
+EXDEV        sys rename s:$WS/stage/two s:$WS/plain/.git
+EXDEV        sys renameat2 cwd s:$WS/stage/two cwd s:$WS/plain/.git RENAME_NOREPLACE
+EXDEV        sys rename s:$WS/stage/two s:$WS/plain/bare.git
 EROFS|EACCES sys symlink s:../stage/two s:$WS/plain/.git
 ok           sys symlink s:../stage/two s:$WS/plain/link
-EROFS|EACCES sys rename s:$WS/plain/link s:$WS/plain/.git
-EROFS|EACCES sys rename s:$WS/stage/cargo s:$WS/plain/.cargo
+EXDEV        sys rename s:$WS/plain/link s:$WS/plain/.git
+EXDEV        sys rename s:$WS/stage/cargo s:$WS/plain/.cargo
 EROFS|EACCES sys symlink s:../stage/cargo s:$WS/plain/.cargo
 ok           sys rename s:$WS/stage/three s:$WS/plain/three
 END
