@@ -39,7 +39,7 @@ static const struct call_kind kinds[] = {
     {SYS_symlinkat, "symlinkat", {1, -1}, {2, -1}, 0, NULL, make_symlink},
     {SYS_linkat, "linkat", {0, 2}, {1, 3}, -1, NULL, make_link},
     {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, NULL, change_name},
-    {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, NULL, change_remove},
+    {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, change_prepare_removal, change_remove},
     {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, change_prepare_size, change_size},
     {SYS_fchmod, "fchmod", {0, -1}, {-1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
@@ -79,14 +79,20 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
                       enum path_op op)
 {
     enum guard_answer answer = guard_ask(call->guard, path, op);
+    char old[LIMIT_PATH_BYTES];
 
     if (answer == GUARD_REFUSE)
         return -EACCES;
     /* SECURITY: rules and mounts are about the sandbox's own places: a descriptor that came in from
      * outside leads through the host's mounts, and its path may name something else here. */
     if (!is_anchored && !locate_is_inside(&call->locator, fd) &&
-        (answer != GUARD_ALLOW || !is_removed_dir(fd)))
-        return -EACCES;
+        (answer != GUARD_ALLOW || !is_removed_dir(fd))) {
+        /* What lost the name that it was opened by, but has others: that name decides. Whoever has
+         * it open could have opened it by that name for as much. */
+        if (!locate_was_inside(&call->locator, fd, path, old))
+            return -EACCES;
+        return call_judge_object(call, fd, old, true, op);
+    }
     if (answer == GUARD_ALLOW)
         return 0;
     /* In a tree of the host what nothing grants is for a read-only mount to refuse. Where that is
@@ -182,5 +188,7 @@ int call_refuse_new(const struct call *call, const struct location *at)
 
     if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
+    if (errno == ENOTDIR)
+        return -ENOTDIR;
     return call_refuse_old(call, at->dir, at->path);
 }

@@ -44,11 +44,12 @@ struct call {
     int starts[2]; /* O_PATH, owned; -EBADF for absolute paths */
     char paths[2][LIMIT_PATH_BYTES];
     char text[LIMIT_PATH_BYTES];
-    mode_t own_umask;     /* the supervisor's */
-    bool has_umask;       /* the caller's is in effect instead */
-    struct open_how how;  /* of opens */
-    unsigned char *value; /* of an attribute, owned */
-    uint64_t size_limit;  /* of files, the caller's */
+    mode_t own_umask;             /* the supervisor's */
+    bool has_umask;               /* the caller's is in effect instead */
+    struct open_how how;          /* of opens */
+    const struct location *named; /* what is opened has this name; NULL: none that counts */
+    unsigned char *value;         /* of an attribute, owned */
+    uint64_t size_limit;          /* of files, the caller's */
     /* The outcome, besides what perform returns: a descriptor to hand over, or one whose opening
      * must wait, which is done elsewhere. */
     int fd; /* owned */
@@ -82,6 +83,26 @@ int call_refuse_new(const struct call *call, const struct location *at);
 /* EROFS or EACCES for something that exists. */
 int call_refuse_old(const struct call *call, int fd, const char *path);
 
+/* Something that exists, and where it is. */
+struct followed {
+    struct location at; /* of what is open only the path, as its mounts have it */
+    int object;         /* O_PATH, owned */
+    struct stat st;
+    bool is_open; /* it was not found by its name: the caller has it open */
+    bool is_write_open;
+};
+#define FOLLOWED_NONE                                                                              \
+    {                                                                                              \
+        .at = LOCATION_NONE, .object = -EBADF                                                      \
+    }
+#define autofollowed __attribute__((cleanup(followed_done)))
+void followed_done(struct followed *followed);
+
+/* What the call's first path leads to. A link as its last name is followed, or is it. */
+int call_follow(struct call *call, bool follows, struct followed *followed);
+/* The same for what the first descriptor stands for. */
+int call_follow_fd(struct call *call, struct followed *followed);
+
 /* The table of trapped calls; NULL: none such. */
 const struct call_kind *call_find(int number);
 
@@ -94,6 +115,7 @@ int make_node(struct call *call);
 int make_symlink(struct call *call);
 int make_link(struct call *call);
 int change_name(struct call *call);
+int change_prepare_removal(struct call *call);
 int change_remove(struct call *call);
 int change_prepare_size(struct call *call);
 int change_size(struct call *call);

@@ -253,27 +253,44 @@ static int parse_field(const char *text, const char *key, int base, uint64_t *re
     return 0;
 }
 
+enum { FDINFO_BYTES = 1024 };
+
+static int read_fdinfo(struct caller *caller, int fd, char text[static FDINFO_BYTES])
+{
+    autoclose int info = -EBADF;
+    ssize_t got;
+
+    (void)snprintf(text, FDINFO_BYTES, "fdinfo/%d", fd);
+    info = open_in_proc(caller, text, O_RDONLY);
+    got = info < 0 ? -1 : read(info, text, FDINFO_BYTES - 1);
+    if (got <= 0)
+        return -EBADF;
+    text[got] = '\0';
+    return 0;
+}
+
+bool caller_fd_is_path(struct caller *caller, int fd)
+{
+    char text[FDINFO_BYTES];
+    uint64_t flags;
+
+    return read_fdinfo(caller, fd, text) == 0 && parse_field(text, "flags", 8, &flags) == 0 &&
+           (flags & O_PATH);
+}
+
 /*
  * SECURITY: another thread may put another file at the number at any time. What
  * is said here is said of one file at once, and the inode is held by object.
  */
 int caller_fd_flags(struct caller *caller, int fd, int object)
 {
-    autoclose int info = -EBADF;
     struct statx held = {0};
-    char text[1024];
+    char text[FDINFO_BYTES];
     uint64_t flags, mount, inode;
-    ssize_t got;
 
-    (void)snprintf(text, sizeof(text), "fdinfo/%d", fd);
-    info = open_in_proc(caller, text, O_RDONLY);
-    got = info < 0 ? -1 : read(info, text, sizeof(text) - 1);
-    if (got <= 0)
-        return -EBADF;
-    text[got] = '\0';
     /* KERNEL(5.14): the inode is told. */
-    if (parse_field(text, "flags", 8, &flags) < 0 || parse_field(text, "mnt_id", 10, &mount) < 0 ||
-        parse_field(text, "ino", 10, &inode) < 0)
+    if (read_fdinfo(caller, fd, text) < 0 || parse_field(text, "flags", 8, &flags) < 0 ||
+        parse_field(text, "mnt_id", 10, &mount) < 0 || parse_field(text, "ino", 10, &inode) < 0)
         return -EBADF;
     if (syscall(SYS_statx, object, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &held) < 0 ||
         !(held.stx_mask & STATX_MNT_ID) || held.stx_mnt_id != mount || held.stx_ino != inode)

@@ -49,6 +49,9 @@ int caller_tty(struct caller *caller, dev_t *ret_device);
  * object, an O_PATH descriptor of ours. */
 int caller_fd_flags(struct caller *caller, int fd, int object);
 
+/* Whether it has the descriptor open as O_PATH. */
+bool caller_fd_is_path(struct caller *caller, int fd);
+
 /* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
 int caller_open_dir(struct caller *caller, int dir_fd);
 /* Whether its network is the supervisor's. */

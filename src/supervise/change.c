@@ -117,64 +117,45 @@ static int removal_flags(const struct call *call)
     return 0;
 }
 
+int change_prepare_removal(struct call *call)
+{
+    return removal_flags(call) & ~AT_REMOVEDIR ? -EINVAL : 0;
+}
+
+/* What the kernel says of a path without a last name: "/", "x/..". */
+static int refuse_dots(const char *path, int flags)
+{
+    size_t end = strlen(path);
+
+    if (!(flags & AT_REMOVEDIR))
+        return -EISDIR;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    if (end == 0)
+        return -EBUSY;
+    return end >= 2 && path[end - 2] == '.' ? -ENOTEMPTY : -EINVAL;
+}
+
 int change_remove(struct call *call)
 {
     autolocation struct location at = LOCATION_NONE;
+    int flags = removal_flags(call);
     char name[NAME_MAX + 2];
     struct stat st;
     int r = locate(&call->locator, &call->starts[0], call->paths[0], &at);
 
     if (r < 0)
         return r;
-    if (call_judge(call, &at, PATH_WRITE) < 0 && strcmp(at.name, ".") != 0 &&
+    if (strcmp(at.name, ".") == 0)
+        return refuse_dots(call->paths[0], flags);
+    if (call_judge(call, &at, PATH_WRITE) < 0 &&
         fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return call_refuse(call, at.path, EBUSY);
     r = refuse_mount_point(call, &at);
     if (r < 0)
         return r;
     (void)snprintf(name, sizeof(name), "%s%s", at.name, at.has_slash ? "/" : "");
-    return unlinkat(at.dir, name, removal_flags(call)) < 0 ? -errno : 0;
-}
-
-/* What a path leads to: O_PATH, and where it is. A link as its last name is followed, or is it. */
-static int follow(struct call *call, bool follows, struct location *at, int *ret_fd,
-                  bool *ret_write_open)
-{
-    struct located_link link;
-    int start = take_fd(&call->starts[0]);
-    const char *path = call->paths[0];
-
-    *ret_write_open = false;
-    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
-        autoclose int fd = -EBADF;
-        struct stat st;
-        int r = locate(&call->locator, &start, path, at);
-
-        cleanup_close(&start);
-        start = -EBADF;
-        if (r < 0)
-            return r;
-        fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0 || fstat(fd, &st) < 0)
-            return -errno;
-        if (!S_ISLNK(st.st_mode) || (!follows && !at->has_slash)) {
-            *ret_fd = take_fd(&fd);
-            return at->has_slash && !S_ISDIR(st.st_mode) ? -ENOTDIR : 0;
-        }
-        r = locate_link(&call->locator, at, &link);
-        if (r < 0)
-            return r;
-        if (link.object >= 0) {
-            *ret_fd = link.object;
-            *ret_write_open = link.is_write_open;
-            at->is_anchored = false;
-            return locate_path(&call->locator, link.object, at->path);
-        }
-        start = take_fd(&at->dir);
-        path = link.text;
-    }
-    cleanup_close(&start);
-    return -ELOOP;
+    return unlinkat(at.dir, name, flags) < 0 ? -errno : 0;
 }
 
 int change_prepare_size(struct call *call)
@@ -187,76 +168,73 @@ int change_prepare_size(struct call *call)
     return 0;
 }
 
+/* A pipe or a file without a name has no path that a rule could be about. */
+static int judge_subject(const struct call *call, const struct followed *subject)
+{
+    if (subject->at.path[0] != '/' || subject->st.st_nlink == 0 ||
+        call_judge_object(call, subject->object, subject->at.path, subject->at.is_anchored,
+                          PATH_WRITE) == 0)
+        return 0;
+    return call_refuse_old(call, subject->object, subject->at.path);
+}
+
 int change_size(struct call *call)
 {
-    autolocation struct location at = LOCATION_NONE;
-    autoclose int fd = -EBADF;
+    autofollowed struct followed subject = FOLLOWED_NONE;
+    uint64_t size = call->notif->data.args[1];
     char path[32];
-    bool is_write_open;
-    struct stat st;
+    bool is_file;
     int r;
 
-    if ((int64_t)call->notif->data.args[1] < 0)
+    if ((int64_t)size < 0)
         return -EINVAL;
-    r = follow(call, true, &at, &fd, &is_write_open);
+    r = call_follow(call, true, &subject);
     if (r < 0)
         return r;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    if (S_ISREG(st.st_mode) && st.st_nlink > 0 && !is_write_open &&
-        call_judge_object(call, fd, at.path, at.is_anchored, PATH_WRITE) < 0)
-        return call_refuse_old(call, fd, at.path);
-    if (S_ISREG(st.st_mode) && call->notif->data.args[1] > (uint64_t)st.st_size &&
-        call->notif->data.args[1] > call->size_limit)
+    is_file = S_ISREG(subject.st.st_mode);
+    if (is_file && !subject.is_write_open)
+        r = judge_subject(call, &subject);
+    if (r < 0)
+        return r;
+    if (is_file && size > (uint64_t)subject.st.st_size && size > call->size_limit)
         return -EFBIG;
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return truncate(path, (off_t)call->notif->data.args[1]) < 0 ? -errno : 0;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", subject.object);
+    return truncate(path, (off_t)size) < 0 ? -errno : 0;
 }
 
 /* What a call on modes or attributes is about, by path or by descriptor; refused where a rule is
  * against writing it. */
-static int find_subject(struct call *call, int flags, int *ret_fd, struct stat *ret_status)
+static int find_subject(struct call *call, int flags, struct followed *subject)
 {
-    bool is_fd = call->kind->paths[0] < 0 || ((flags & AT_EMPTY_PATH) && call->paths[0][0] == '\0');
-    autolocation struct location at = LOCATION_NONE;
-    bool is_write_open;
+    bool is_fd = call->kind->paths[0] < 0;
     int r;
 
-    if (!is_fd) {
-        r = follow(call, !(flags & AT_SYMLINK_NOFOLLOW), &at, ret_fd, &is_write_open);
-    } else {
-        *ret_fd = take_fd(&call->starts[0]);
-        at.is_anchored = false;
-        r = locate_path(&call->locator, *ret_fd, at.path);
-    }
-    if (r == 0 && fstat(*ret_fd, ret_status) < 0)
-        r = -errno;
-    if (r < 0)
-        return r;
-    /* A pipe or a file without a name has no path that a rule could be about. */
-    if (at.path[0] == '/' && ret_status->st_nlink > 0 &&
-        call_judge_object(call, *ret_fd, at.path, at.is_anchored, PATH_WRITE) < 0)
-        return call_refuse_old(call, *ret_fd, at.path);
-    return 0;
+    /* Such a descriptor has a file, but is none. */
+    if (is_fd && caller_fd_is_path(call->caller, call_int(call, call->kind->dirs[0])))
+        return -EBADF;
+    if (is_fd || ((flags & AT_EMPTY_PATH) && call->paths[0][0] == '\0'))
+        r = call_follow_fd(call, subject);
+    else
+        r = call_follow(call, !(flags & AT_SYMLINK_NOFOLLOW), subject);
+    return r < 0 ? r : judge_subject(call, subject);
 }
 
 int change_mode(struct call *call)
 {
     int which = call->kind->paths[0] < 0 ? 1 : call->kind->paths[0] + 1;
     int flags = call->kind->number == SYS_fchmodat2 ? call_int(call, 3) : 0;
-    autoclose int fd = -EBADF;
-    struct stat st = {0};
+    autofollowed struct followed subject = FOLLOWED_NONE;
     char name[16];
     int r;
 
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
         return -EINVAL;
-    r = find_subject(call, flags, &fd, &st);
+    r = find_subject(call, flags, &subject);
     if (r < 0)
         return r;
-    if (S_ISLNK(st.st_mode))
+    if (S_ISLNK(subject.st.st_mode))
         return -EOPNOTSUPP;
-    (void)snprintf(name, sizeof(name), "%d", fd);
+    (void)snprintf(name, sizeof(name), "%d", subject.object);
     return syscall(SYS_fchmodat, call->locator.self_fd, name, (mode_t)call_int(call, which)) < 0
                ? -errno
                : 0;
@@ -276,14 +254,13 @@ int change_prepare_attribute(struct call *call)
 
 int change_attribute(struct call *call)
 {
-    autoclose int fd = -EBADF;
-    struct stat st = {0};
+    autofollowed struct followed subject = FOLLOWED_NONE;
     char path[32];
-    int r = find_subject(call, call->kind->name[0] == 'l' ? AT_SYMLINK_NOFOLLOW : 0, &fd, &st);
+    int r = find_subject(call, call->kind->name[0] == 'l' ? AT_SYMLINK_NOFOLLOW : 0, &subject);
 
     if (r < 0)
         return r;
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", subject.object);
     if (call->value)
         r = setxattr(path, call->text, call->value, call->notif->data.args[3], call_int(call, 4));
     else

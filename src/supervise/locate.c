@@ -100,8 +100,15 @@ static int open_inside(const struct locator *locator, const char *path, uint64_t
                           RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
-/* SECURITY: the path of what is open has no link in it. One that the caller has made since could lead
- * out of the sandbox, to the very file: the same name here and there does not mean the same place. */
+/* SECURITY: the path of what is open has no link in it. One that the caller has made since could
+ * lead out of the sandbox, to the very file: the same name here and there does not mean the same
+ * place. */
+static int open_linkless(const struct locator *locator, const char *path)
+{
+    return locate_openat2(locator->root_fd, path, O_PATH | O_NOFOLLOW,
+                          RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+}
+
 bool locate_is_inside(const struct locator *locator, int fd)
 {
     char path[LIMIT_PATH_BYTES];
@@ -109,9 +116,41 @@ bool locate_is_inside(const struct locator *locator, int fd)
 
     if (locate_path(locator, fd, path) < 0 || path[0] != '/')
         return false;
-    there = locate_openat2(locator->root_fd, path, O_PATH | O_NOFOLLOW,
-                           RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+    there = open_linkless(locator, path);
     return there >= 0 && locate_is_same(fd, there);
+}
+
+static bool is_same_mount(int a, int b)
+{
+    struct statx one = {0};
+    struct statx other = {0};
+
+    return syscall(SYS_statx, a, "", AT_EMPTY_PATH, STATX_MNT_ID, &one) == 0 &&
+           syscall(SYS_statx, b, "", AT_EMPTY_PATH, STATX_MNT_ID, &other) == 0 &&
+           (one.stx_mask & other.stx_mask & STATX_MNT_ID) && one.stx_mnt_id == other.stx_mnt_id;
+}
+
+bool locate_was_inside(const struct locator *locator, int fd, const char *path,
+                       char ret_old[static LIMIT_PATH_BYTES])
+{
+    static const char mark[] = " (deleted)";
+    size_t length = strlen(path);
+    size_t end = length - (sizeof(mark) - 1);
+    char above[LIMIT_PATH_BYTES];
+    autoclose int there = -EBADF;
+    struct stat st;
+
+    if (length <= sizeof(mark) || length >= LIMIT_PATH_BYTES || path[0] != '/' ||
+        strcmp(path + end, mark) != 0 || fstat(fd, &st) < 0 || st.st_nlink == 0)
+        return false;
+    (void)snprintf(ret_old, LIMIT_PATH_BYTES, "%.*s", (int)end, path);
+    /* SECURITY: a mount of the host's has the same paths, and another number. */
+    (void)snprintf(above, sizeof(above), "%s", ret_old);
+    do {
+        *strrchr(above, '/') = '\0';
+        there = above[0] ? open_linkless(locator, above) : -EBADF;
+    } while (above[0] && there < 0);
+    return there >= 0 && is_same_mount(fd, there);
 }
 
 bool locate_is_proc(int fd)

@@ -65,6 +65,10 @@ int locate_open(const struct locator *locator, int fd, int flags, mode_t mode);
 
 /* Whether the descriptor is what its path names in the caller's root, by the same mount. */
 bool locate_is_inside(const struct locator *locator, int fd);
+/* Whether it was once, and the path that it was opened by is gone: path is what locate_path says.
+ */
+bool locate_was_inside(const struct locator *locator, int fd, const char *path,
+                       char ret_old[static LIMIT_PATH_BYTES]);
 
 /* Whether the thing at the location, of this status, was put into a directory for all, such as
  * /tmp, by another user: neither by the caller nor by the directory's owner. */

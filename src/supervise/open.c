@@ -54,6 +54,10 @@ int open_prepare(struct call *call)
 
     call->how.flags = is_creat ? O_CREAT | O_WRONLY | O_TRUNC : (uint32_t)args[0];
     call->how.mode = (mode_t)args[is_creat ? 0 : 1] & 07777;
+    /* KERNEL(6.4): the two together are wrong, whatever the path. */
+    if ((call->how.flags & O_CREAT) && (call->how.flags & O_DIRECTORY) &&
+        open("", (int)call->how.flags | O_CLOEXEC, 0) < 0 && errno != ENOENT)
+        return -errno;
     return 0;
 }
 
@@ -87,6 +91,25 @@ static int wait_for(struct call *call, int *object)
     return 0;
 }
 
+/*
+ * The same by its name, so that the descriptor has the flag that it was asked for with. Should
+ * something else have got the name meanwhile, then that may be opened by it just as well; but what
+ * was looked at is what is given.
+ */
+static int open_named(const struct call *call, int object, const struct stat *st, int flags)
+{
+    const struct location *at = call->named;
+    autoclose int fd = -EBADF;
+
+    if (!(open_flags(call) & O_NOFOLLOW))
+        return -EBADF;
+    if (S_ISDIR(st->st_mode))
+        fd = openat(object, ".", flags | O_NOFOLLOW);
+    else if (at)
+        fd = openat(at->dir, at->name, flags | O_NOFOLLOW);
+    return fd >= 0 && locate_is_same(fd, object) ? take_fd(&fd) : -EBADF;
+}
+
 /* Opens what is held by *object. */
 static int reopen(struct call *call, int *object, const struct stat *st)
 {
@@ -102,7 +125,9 @@ static int reopen(struct call *call, int *object, const struct stat *st)
         return r;
     if (S_ISFIFO(st->st_mode) && may_block && (flags & O_ACCMODE) == O_RDONLY)
         return wait_for(call, object);
-    call->fd = locate_open(&call->locator, *object, flags | O_NONBLOCK, (mode_t)call->how.mode);
+    call->fd = open_named(call, *object, st, flags | O_NONBLOCK);
+    if (call->fd < 0)
+        call->fd = locate_open(&call->locator, *object, flags | O_NONBLOCK, (mode_t)call->how.mode);
     if (call->fd < 0) {
         bool would_block =
             call->fd == -EWOULDBLOCK || (call->fd == -ENXIO && S_ISFIFO(st->st_mode));
@@ -166,8 +191,10 @@ static int open_object(struct call *call, int *object, const struct stat *st, co
         if (r < 0)
             return r;
     }
-    if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0))
+    if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
+        call->named = NULL;
         return open_terminal(call);
+    }
     /* SECURITY: /dev/net/tun leads to the interfaces of whoever opens it. */
     if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(10, 200) && !caller_shares_net(call->caller))
         return call_refuse(call, path, EACCES);
@@ -220,6 +247,7 @@ static int open_existing(struct call *call, const struct location *at, bool *ret
     if (creates(open_flags(call)) && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) &&
         locate_is_planted(at, &st))
         return -EACCES;
+    call->named = at;
     return open_object(call, &object, &st, at->path, at->is_anchored, false);
 }
 
@@ -230,7 +258,9 @@ static int open_at(struct call *call, const struct location *at, bool *ret_follo
 
     if (!creates(flags))
         return open_existing(call, at, ret_follow);
-    if (at->has_slash || strcmp(at->name, ".") == 0)
+    if (strcmp(at->name, ".") == 0)
+        return flags & O_EXCL ? -EEXIST : -EISDIR;
+    if (at->has_slash)
         return -EISDIR;
     if (flags & O_EXCL)
         return open_new(call, at);
@@ -281,6 +311,8 @@ int open_perform(struct call *call)
             r = locate_path(&call->locator, object, where);
             if (r == 0 && fstat(object, &st) < 0)
                 r = -errno;
+            if (r == 0 && at.has_slash && !S_ISDIR(st.st_mode))
+                r = -ENOTDIR;
             return r < 0 ? r : open_object(call, &object, &st, where, false, is_own);
         }
         has_slash = at.has_slash;
@@ -304,43 +336,86 @@ static int scoped_start(struct call *call, uint64_t *ret_resolve)
         *ret_resolve |= RESOLVE_IN_ROOT;
         return call->locator.root_fd;
     }
-    *ret_resolve |= RESOLVE_BENEATH;
+    /* SECURITY: a link might lead to the supervisor's own root. */
+    if (!(call->how.resolve & RESOLVE_NO_SYMLINKS))
+        *ret_resolve |= RESOLVE_BENEATH;
     return call->starts[0];
 }
 
-static int scoped_new(struct call *call, int start, uint64_t resolve)
-{
-    autolocation struct location at = LOCATION_NONE;
-    autoclose int dir = -EBADF;
-    const char *path = call->paths[0];
-    const char *name = strrchr(path, '/');
-    char parent[LIMIT_PATH_BYTES];
-    size_t length = name ? (size_t)(name - path) + 1 : 0;
-    int r;
+/* A walk under the caller's limits to something that may have to be made: all but the last name is
+ * for the kernel. */
+struct scope {
+    int start;
+    uint64_t resolve;
+    char path[2 * LIMIT_PATH_BYTES];
+};
 
-    name = name ? name + 1 : path;
-    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return -EISDIR;
-    (void)snprintf(parent, sizeof(parent), "%.*s", (int)length, path);
-    dir = locate_openat2(start, length ? parent : ".", O_PATH | O_DIRECTORY, resolve);
+/* Where the last name of scope->path is. A directory without one is -EISDIR, or -EEXIST. */
+static int scoped_locate(struct call *call, struct scope *scope, struct location *at)
+{
+    size_t end = strlen(scope->path);
+    size_t begin;
+    char name[2 * LIMIT_PATH_BYTES];
+    bool has_name;
+    autoclose int dir = -EBADF;
+
+    while (end > 0 && scope->path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && scope->path[begin - 1] != '/';)
+        begin--;
+    (void)snprintf(name, sizeof(name), "%s", scope->path + begin);
+    has_name = begin < end && strspn(name, "./") < strlen(name);
+    if (has_name)
+        scope->path[begin] = '\0';
+    dir = locate_openat2(scope->start, scope->path[0] ? scope->path : ".", O_PATH | O_DIRECTORY,
+                         scope->resolve);
     if (dir < 0)
         return dir;
-    r = locate(&call->locator, &dir, name, &at);
-    if (r < 0)
-        return r;
-    r = open_new(call, &at);
-    /* A link that leads nowhere: making what it names is left to callers without limits. */
-    return r == -EEXIST && !(open_flags(call) & O_EXCL) ? -ELOOP : r;
+    if (!has_name)
+        return open_flags(call) & O_EXCL ? -EEXIST : -EISDIR;
+    return locate(&call->locator, &dir, name, at);
+}
+
+static int scoped_create(struct call *call, struct scope *scope)
+{
+    struct located_link link;
+
+    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
+        autolocation struct location at = LOCATION_NONE;
+        bool follows = false;
+        int r = scoped_locate(call, scope, &at);
+
+        if (r == 0 && (scope->resolve & RESOLVE_NO_XDEV) && locate_is_mount_point(&at))
+            r = -EXDEV;
+        if (r == 0)
+            r = open_at(call, &at, &follows);
+        if (r < 0 || !follows)
+            return r;
+        if (scope->resolve & RESOLVE_NO_SYMLINKS)
+            return -ELOOP;
+        r = locate_link(&call->locator, &at, &link);
+        if (r == 0 && link.object >= 0) {
+            cleanup_close(&link.object);
+            r = -ELOOP;
+        }
+        if (r < 0)
+            return r;
+        if (link.text[0] == '/')
+            scope->path[0] = '\0';
+        if (strlen(scope->path) + strlen(link.text) >= LIMIT_PATH_BYTES)
+            return -ENAMETOOLONG;
+        memcpy(scope->path + strlen(scope->path), link.text, strlen(link.text) + 1);
+    }
+    return -ELOOP;
 }
 
 int open_perform_how(struct call *call)
 {
+    struct scope scope;
     int flags = open_flags(call);
     char path[LIMIT_PATH_BYTES];
     autoclose int object = -EBADF;
-    uint64_t resolve;
     struct stat st;
-    int start;
     int r;
 
     /* The kernel does not put such a descriptor in place. Whoever uses openat2 knows kernels
@@ -352,15 +427,14 @@ int open_perform_how(struct call *call)
         return open_perform(call);
     if (call->how.resolve & RESOLVE_CACHED)
         return -EAGAIN;
-    start = scoped_start(call, &resolve);
-    object =
-        locate_openat2(start, call->paths[0], O_PATH | (unsigned)(flags & O_NOFOLLOW), resolve);
-    if (object == -ENOENT && creates(flags))
-        return scoped_new(call, start, resolve);
+    scope.start = scoped_start(call, &scope.resolve);
+    (void)snprintf(scope.path, sizeof(scope.path), "%s", call->paths[0]);
+    if (creates(flags))
+        return scoped_create(call, &scope);
+    object = locate_openat2(scope.start, scope.path, O_PATH | (unsigned)(flags & O_NOFOLLOW),
+                            scope.resolve);
     if (object < 0)
         return object;
-    if (creates(flags) && (flags & O_EXCL))
-        return -EEXIST;
     if (fstat(object, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode))

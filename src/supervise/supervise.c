@@ -114,28 +114,53 @@ static int open_start(struct call *call, int which, int fd)
     return 0;
 }
 
+/* Whether the call takes an empty path for the descriptor beside it. */
+static bool takes_empty(const struct call *call, int which)
+{
+    int number = call->kind->number;
+
+    return which == 0 && ((number == SYS_linkat && (call_int(call, 4) & AT_EMPTY_PATH)) ||
+                          (number == SYS_fchmodat2 && (call_int(call, 3) & AT_EMPTY_PATH)));
+}
+
 static int read_path(struct call *call, int which)
 {
     signed char at = call->kind->paths[which];
+    int r =
+        at < 0 ? 0 : caller_read_path(call->caller, call->notif->data.args[at], call->paths[which]);
+
+    if (r == 0 && at >= 0 && !call->paths[which][0] && !takes_empty(call, which))
+        r = -ENOENT;
+    return r;
+}
+
+static int find_start(struct call *call, int which)
+{
     signed char dir = call->kind->dirs[which];
     int fd = dir < 0 ? AT_FDCWD : call_int(call, dir);
-    int r;
 
-    if (at < 0 && dir < 0)
+    if (call->kind->paths[which] < 0 && dir < 0)
         return 0;
     /* A call on a descriptor knows no current directory. */
-    if (at < 0)
+    if (call->kind->paths[which] < 0)
         return fd < 0 ? -EBADF : open_start(call, which, fd);
-    r = caller_read_path(call->caller, call->notif->data.args[at], call->paths[which]);
-    if (r < 0)
-        return r;
     /* For some limits of openat2 the directory counts even where the path is absolute. */
     if (call->paths[which][0] == '/' && !(call->how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
         return 0;
     return open_start(call, which, fd);
 }
 
-/* All that must be known of the caller. */
+static int read_text(struct call *call)
+{
+    int r;
+
+    if (call->kind->text < 0)
+        return 0;
+    r = caller_read_path(call->caller, call->notif->data.args[call->kind->text], call->text);
+    return r == -ENAMETOOLONG && call->kind->perform == change_attribute ? -ERANGE : r;
+}
+
+/* All that must be known of the caller; what is wrong with it is found in the kernel's order. */
 static int gather(struct call *call)
 {
     int r = 0;
@@ -143,10 +168,12 @@ static int gather(struct call *call)
     caller_attach(call->caller, (pid_t)call->notif->pid, call->notif->id);
     if (call->kind->prepare)
         r = call->kind->prepare(call);
-    if (r == 0 && call->kind->text >= 0)
-        r = caller_read_path(call->caller, call->notif->data.args[call->kind->text], call->text);
+    if (r == 0)
+        r = read_text(call);
     for (int i = 0; i < 2 && r == 0; i++)
         r = read_path(call, i);
+    for (int i = 0; i < 2 && r == 0; i++)
+        r = find_start(call, i);
     return r;
 }
 
@@ -237,6 +264,7 @@ static void dispatch(struct supervisor *supervisor)
     call.starts[0] = call.starts[1] = -EBADF;
     call.paths[0][0] = call.paths[1][0] = call.text[0] = '\0';
     call.how = (struct open_how){0};
+    call.named = NULL;
     call.fd = -EBADF;
     call.value = NULL;
     call.must_wait = false;

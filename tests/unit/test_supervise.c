@@ -161,6 +161,13 @@ static void try_proc(void)
     EXPECT(0, open("/proc/self/mem", O_RDWR));
 }
 
+static bool is_empty(const char *dir)
+{
+    struct dirent **names;
+
+    return scandir(dir, &names, NULL, NULL) == 2;
+}
+
 static void try_protected(void)
 {
     char text[16] = "";
@@ -172,11 +179,88 @@ static void try_protected(void)
     in_fork(try_proc);
     fd = open("p/.git/config", O_RDONLY);
     MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) == 7 && strcmp(text, "witness") == 0);
-    EXPECT(0, rmdir("p/.git/hooks")); /* nothing is in it */
+    HOLDS(is_empty("p/.git/hooks"));
+    EXPECT(EBUSY, rmdir("p/.git/hooks"));
+    EXPECT(EBUSY, unlink("p/.git/config"));
     EXPECT(ENOENT, access("q/.git/config", F_OK));
     EXPECT(ENOENT, access("ok/stolen", F_OK));
     EXPECT(ENOENT, access("q/.git/hooks", F_OK));
 }
+
+/* A protected file is open, and the name that it was opened by is gone; another is not. */
+static void open_renamed(void)
+{
+    prepare_protected();
+    put_file("p/.husky/old", "witness");
+    MUST(link("p/.husky/old", "p/.husky/kept") == 0);
+    MUST(dup2(open("p/.husky/old", O_RDONLY), 60) == 60 && unlink("p/.husky/old") == 0);
+}
+
+static void try_nameless(void)
+{
+    struct stat st;
+
+    EXPECT(EACCES, fchmod(60, 0777));
+    EXPECT(EACCES, fsetxattr(60, "user.x", "x", 1, 0));
+    EXPECT(EACCES, open("/proc/self/fd/60", O_WRONLY));
+    EXPECT(EACCES, truncate("/proc/self/fd/60", 0));
+    EXPECT(EACCES, chmod("/proc/self/fd/60", 0777));
+    EXPECT(EACCES, linkat(AT_FDCWD, "/proc/self/fd/60", AT_FDCWD, "ok/x", AT_SYMLINK_FOLLOW));
+    EXPECT(EACCES, linkat(60, "", AT_FDCWD, "ok/x", AT_EMPTY_PATH));
+    HOLDS(stat("p/.husky/kept", &st) == 0 && st.st_size == 7 && (st.st_mode & 0777) == 0644);
+    EXPECT(ENOENT, access("ok/x", F_OK));
+}
+
+START_TEST(what_is_protected_stays_when_its_name_is_gone)
+{
+    struct command command = {.before = open_renamed, .after = try_nameless};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    check_expected();
+}
+END_TEST
+
+/* Where a path is too long to be told, nothing is decided, and nothing done. */
+enum { DEEP_DIRS = 25 };
+static char deep_name[201];
+
+static void go_deep(void)
+{
+    memset(deep_name, 'd', sizeof(deep_name) - 1);
+    for (int i = 0; i < DEEP_DIRS; i++) {
+        MUST(mkdir(deep_name, 0755) == 0 && chdir(deep_name) == 0);
+        if (i == 18) /* 3,800 bytes: still short enough */
+            MUST(dup2(open(".", O_PATH), 60) == 60);
+    }
+    put_file("there", "x");
+}
+
+static void try_deep(void)
+{
+    char name[256] = "";
+
+    EXPECT(0, open("there", O_RDONLY));
+    EXPECT(ENAMETOOLONG, open("there", O_WRONLY));
+    EXPECT(ENAMETOOLONG, open("new", O_WRONLY | O_CREAT, 0666));
+    EXPECT(ENAMETOOLONG, mkdir("new", 0777));
+    EXPECT(ENAMETOOLONG, chmod("there", 0600));
+    EXPECT(ENAMETOOLONG, unlink("there"));
+    memset(name, 'n', 255);
+    EXPECT(0, openat(60, name, O_WRONLY | O_CREAT, 0666));
+    EXPECT(0, mkdirat(60, ".git", 0777));
+    EXPECT(EACCES, openat(60, ".git/config", O_WRONLY | O_CREAT, 0666));
+}
+
+START_TEST(in_directories_too_deep_to_be_named_nothing_is_changed)
+{
+    struct command command = {.before = go_deep, .after = try_deep};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    check_expected();
+}
+END_TEST
 
 START_TEST(what_is_protected_stays_whichever_call_is_tried)
 {
@@ -186,7 +270,7 @@ START_TEST(what_is_protected_stays_whichever_call_is_tried)
     sandbox_run(&sandbox, &command, who[_i]);
     check_expected();
     ck_assert_uint_gt(sandbox.refusals, 50);
-    ck_assert_str_eq(sandbox.refused, "openat /proc/sys/kernel/hostname EACCES");
+    ck_assert_str_eq(sandbox.refused, "unlink /w/p/.git/config EBUSY");
 }
 END_TEST
 
@@ -264,6 +348,8 @@ static Suite *supervise_suite(void)
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, what_is_protected_stays_whichever_call_is_tried, 0, runs);
     tcase_add_loop_test(all, a_directory_is_moved_by_its_names_alone, 0, runs);
+    tcase_add_loop_test(all, what_is_protected_stays_when_its_name_is_gone, 0, runs);
+    tcase_add_loop_test(all, in_directories_too_deep_to_be_named_nothing_is_changed, 0, runs);
     tcase_add_loop_test(all, a_directory_of_the_host_is_not_written_by_descriptor, 0, runs);
     suite_add_tcase(suite, all);
     return suite;
