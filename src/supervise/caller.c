@@ -169,6 +169,17 @@ static const char *status_field(const char *text, const char *key)
     return NULL;
 }
 
+/* The number behind "KEY:" in the text, which is in the given base. */
+static int parse_field(const char *text, const char *key, int base, uint64_t *ret_value)
+{
+    const char *field = status_field(text, key);
+
+    if (!field)
+        return -EBADF;
+    *ret_value = strtoull(field, NULL, base);
+    return 0;
+}
+
 int caller_umask(struct caller *caller, mode_t *ret_umask)
 {
     char text[STATUS_BYTES];
@@ -211,6 +222,34 @@ int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
     return r;
 }
 
+int caller_status(struct caller *caller)
+{
+    char text[STATUS_BYTES];
+    int r = read_status(caller, text);
+
+    return r < 0 ? r : caller->status_fd;
+}
+
+int caller_signals(int status_fd, struct caller_signals *ret_signals)
+{
+    char text[STATUS_BYTES];
+    ssize_t got = pread(status_fd, text, sizeof(text) - 1, 0);
+    uint64_t blocked, group, thread;
+
+    if (got <= 0)
+        return -ESRCH;
+    text[got] = '\0';
+    if (parse_field(text, "SigPnd", 16, &ret_signals->own) < 0 ||
+        parse_field(text, "ShdPnd", 16, &ret_signals->shared) < 0 ||
+        parse_field(text, "SigBlk", 16, &blocked) < 0 ||
+        parse_field(text, "Tgid", 10, &group) < 0 || parse_field(text, "Pid", 10, &thread) < 0)
+        return -ESRCH;
+    ret_signals->own &= ~blocked;
+    ret_signals->shared &= ~blocked;
+    ret_signals->is_first = group == thread;
+    return 0;
+}
+
 int caller_tty(struct caller *caller, dev_t *ret_device)
 {
     autoclose int fd = open_in_proc(caller, "stat", O_RDONLY);
@@ -239,17 +278,6 @@ int caller_tty(struct caller *caller, dev_t *ret_device)
     if (device == 0 || session <= 0 || session == getsid(0))
         return -ENXIO;
     *ret_device = makedev((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
-    return 0;
-}
-
-/* The number behind "KEY:" in the text, which is in the given base. */
-static int parse_field(const char *text, const char *key, int base, uint64_t *ret_value)
-{
-    const char *field = status_field(text, key);
-
-    if (!field)
-        return -EBADF;
-    *ret_value = strtoull(field, NULL, base);
     return 0;
 }
 

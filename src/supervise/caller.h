@@ -41,6 +41,16 @@ int caller_read(struct caller *caller, uint64_t address, void *bytes, size_t siz
 /* A path as the kernel takes it: -EFAULT, -ENAMETOOLONG. */
 int caller_read_path(struct caller *caller, uint64_t address, char path[static LIMIT_PATH_BYTES]);
 int caller_umask(struct caller *caller, mode_t *ret_umask);
+
+/* Signals that wait for a thread and that it does not block. */
+struct caller_signals {
+    uint64_t own;    /* sent to it */
+    uint64_t shared; /* sent to its process */
+    bool is_first;   /* it is its process's first thread */
+};
+/* Its status in /proc, borrowed; and what that says, also when the caller is another by now. */
+int caller_status(struct caller *caller);
+int caller_signals(int status_fd, struct caller_signals *ret_signals);
 int caller_ids(struct caller *caller, struct caller_ids *ret_ids);
 /* Device number of its controlling terminal; -ENXIO: it has none that is the sandbox's own. */
 int caller_tty(struct caller *caller, dev_t *ret_device);

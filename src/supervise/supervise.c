@@ -187,6 +187,18 @@ static void call_drop(struct call *call)
     call->value = NULL;
 }
 
+static int wait_elsewhere(struct supervisor *supervisor, const struct call *call)
+{
+    struct waiter waiter = {.id = call->notif->id,
+                            .object = call->fd,
+                            .status = caller_status(call->caller),
+                            .flags = (int)call->how.flags};
+
+    if (waiter.status < 0)
+        return waiter.status;
+    return waiters_add(&supervisor->waiters, supervisor->options.notify_fd, &waiter);
+}
+
 static int perform(struct supervisor *supervisor, struct call *call)
 {
     int r = identity_enter(&supervisor->identity);
@@ -194,10 +206,7 @@ static int perform(struct supervisor *supervisor, struct call *call)
     if (r == 0)
         r = call->kind->perform(call);
     if (r == 0 && call->must_wait)
-        r = waiters_add(&supervisor->waiters, supervisor->options.notify_fd,
-                        &(struct waiter){.id = call->notif->id,
-                                         .object = call->fd,
-                                         .flags = (int)call->how.flags});
+        r = wait_elsewhere(supervisor, call);
     if (call->has_umask)
         (void)umask(call->own_umask);
     identity_leave(&supervisor->identity);

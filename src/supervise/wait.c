@@ -2,6 +2,7 @@
 #include "supervise/wait.h"
 
 #include "supervise/answer.h"
+#include "supervise/caller.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +14,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOTIFY_FD = 3, OBJECT_FD, KEPT_FDS = 2, CHECK_USEC = 50 * 1000 };
+enum { NOTIFY_FD = 3, OBJECT_FD, STATUS_FD, KEPT_FDS = 3, CHECK_USEC = 20 * 1000 };
+
+/* The kernel's own: the caller is interrupted, or its call made anew, as its handler has it. */
+enum { RESTART = 512 };
 
 static void on_alarm(int number)
 {
     (void)number;
 }
 
-/* Wakes the open up now and then: the caller may be gone, and nothing else would tell. */
+/* Wakes the open up now and then: the caller may be gone or have a signal, and nothing else would
+ * tell. */
 static void start_alarm(void)
 {
     struct sigaction action = {.sa_handler = on_alarm};
@@ -50,17 +55,44 @@ static bool keep_fds(const int fds[static KEPT_FDS])
 }
 
 /*
- * Holds:    the notification, the thing to open.
- * Must:     end when the supervisor does, and when the caller is gone.
+ * What the call must end with since a signal waits for the caller; 0: none does.
+ *
+ * KERNEL(5.19): once its call is taken up only what kills a caller wakes it. That
+ * a signal waits is seen from here. RESTART may only be said where the kernel has
+ * marked this very thread, or the number would be what the program sees: what
+ * is pending for the whole process is its first thread's, unless that blocks it. Of
+ * other threads any one may have been chosen, so they are told EINTR.
+ */
+static int interruption(unsigned *seen)
+{
+    struct caller_signals signals;
+
+    if (caller_signals(STATUS_FD, &signals) < 0 || !(signals.own | signals.shared)) {
+        *seen = 0;
+        return 0;
+    }
+    if (signals.own)
+        return -RESTART;
+    /* Another thread may be about to take it. */
+    if (++*seen < 2)
+        return 0;
+    return signals.is_first ? -RESTART : -EINTR;
+}
+
+/*
+ * Holds:    the notification, the thing to open, the caller's status in /proc.
+ * Must:     end when the supervisor does, and when the caller is gone or interrupted.
  * Mustn't:  keep any other descriptor: their ends would not be noticed.
  */
 static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct waiter *waiter)
 {
     int flags = (waiter->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
-    int fds[KEPT_FDS] = {notify_fd, waiter->object};
+    int fds[KEPT_FDS] = {notify_fd, waiter->object, waiter->status};
     uint64_t id = waiter->id;
+    unsigned seen = 0;
     char path[32];
     int fd = -1;
+    int r = 0;
 
     if (!keep_fds(fds)) {
         answer_value(notify_fd, id, -EACCES);
@@ -70,16 +102,16 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
         _exit(1);
     start_alarm();
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", OBJECT_FD);
-    errno = EINTR;
-    while (answer_is_wanted(NOTIFY_FD, id)) {
+    while (r == 0 && answer_is_wanted(NOTIFY_FD, id)) {
         fd = open(path, flags);
-        if (fd >= 0 || errno != EINTR)
+        if (fd >= 0)
             break;
+        r = errno == EINTR ? interruption(&seen) : -errno;
     }
     if (fd >= 0)
         answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC);
     else
-        answer_value(NOTIFY_FD, id, -errno);
+        answer_value(NOTIFY_FD, id, r);
     _exit(0);
 }
 

@@ -18,6 +18,7 @@ struct waiters {
 struct waiter {
     uint64_t id; /* of the notification */
     int object;  /* O_PATH of what is to be opened */
+    int status;  /* of the caller, in /proc */
     int flags;   /* as the caller gave them */
 };
 

@@ -2,6 +2,114 @@
 /* Callers that wait, race, have terminals and containers; signals in between. */
 #include "lib/supervised.h"
 
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+static void catch_alarm(int flags)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = flags};
+
+    MUST(sigaction(SIGALRM, &action, NULL) == 0);
+}
+
+/* Sends a signal, to the process or to one thread, a while after it began to wait. */
+struct sender {
+    pid_t thread; /* 0: the process */
+    int number;
+};
+
+static void *send_later(void *of)
+{
+    struct sender *sender = of;
+
+    (void)usleep(150 * 1000);
+    if (sender->thread)
+        (void)syscall(SYS_tgkill, getpid(), sender->thread, sender->number);
+    else
+        (void)kill(getpid(), sender->number);
+    return NULL;
+}
+
+static void interrupt_open(int flags, pid_t thread, int wanted)
+{
+    struct sender sender = {.thread = thread, .number = SIGALRM};
+    sigset_t alarm;
+    sigset_t before;
+    pthread_t other;
+
+    catch_alarm(flags);
+    /* The thread that sends blocks it. */
+    (void)sigemptyset(&alarm);
+    (void)sigaddset(&alarm, SIGALRM);
+    (void)pthread_sigmask(SIG_BLOCK, &alarm, &before);
+    MUST(pthread_create(&other, NULL, send_later, &sender) == 0);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    EXPECT(wanted, open("fifo", O_WRONLY));
+    MUST(pthread_join(other, NULL) == 0);
+}
+
+static void *open_reading(void *path);
+
+/* A handler that restarts calls: the open goes on, and ends when the other end comes. */
+static void restart_open(void)
+{
+    struct itimerval soon = {.it_value = {.tv_usec = 50 * 1000}};
+    pthread_t thread;
+    void *other;
+    int fd;
+
+    catch_alarm(SA_RESTART);
+    MUST(pthread_create(&thread, NULL, open_reading, (void *)(uintptr_t) "fifo") == 0);
+    MUST(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+    fd = open("fifo", O_WRONLY);
+    EXPECT(0, fd);
+    MUST(pthread_join(thread, &other) == 0);
+    close(fd);
+    close((int)(intptr_t)other);
+}
+
+/* Signals that nobody handles: ignored, stopping, deadly. */
+static void quit_open(void)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0) {
+        (void)open("fifo", O_WRONLY);
+        _exit(1);
+    }
+    (void)usleep(100 * 1000);
+    MUST(kill(pid, SIGWINCH) == 0); /* ignored */
+    MUST(kill(pid, SIGSTOP) == 0 && waitpid(pid, &status, WUNTRACED) == pid);
+    HOLDS(WIFSTOPPED(status));
+    MUST(kill(pid, SIGCONT) == 0);
+    (void)usleep(100 * 1000);
+    HOLDS(waitpid(pid, &status, WNOHANG) == 0); /* it waits on */
+    MUST(kill(pid, SIGQUIT) == 0 && waitpid(pid, &status, 0) == pid);
+    HOLDS(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
+}
+
+static void interrupt_opens(void)
+{
+    MUST(mkfifo("fifo", 0600) == 0);
+    interrupt_open(0, 0, EINTR);
+    interrupt_open(0, getpid(), EINTR);
+    restart_open();
+    quit_open();
+}
+
+START_TEST(an_open_that_waits_is_interrupted_as_without_a_supervisor)
+{
+    struct command command = {.after = interrupt_opens};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    check_expected();
+}
+END_TEST
+
 static void *open_reading(void *path)
 {
     int fd;
@@ -222,11 +330,6 @@ START_TEST(a_directory_that_becomes_a_link_leads_nowhere)
 }
 END_TEST
 
-static void on_alarm(int number)
-{
-    (void)number;
-}
-
 static void create_many(void)
 {
     char path[32];
@@ -270,6 +373,7 @@ static Suite *supervise_live_suite(void)
 
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, an_open_that_waits_holds_up_nobody, 0, runs);
+    tcase_add_loop_test(all, an_open_that_waits_is_interrupted_as_without_a_supervisor, 0, runs);
     tcase_add_loop_test(all, dev_tty_is_the_terminal_of_the_caller, 0, runs);
     tcase_add_loop_test(all, a_path_that_changes_meanwhile_is_decided_and_used_once, 0, runs);
     tcase_add_loop_test(all, a_directory_that_becomes_a_link_leads_nowhere, 0, runs);
