@@ -190,10 +190,10 @@ static int make_ranges(struct writer *writer, const struct plan *plan,
     }
     if (machine->is_x86) {
         add_range(writer, X32_BIT - 1, &absent);
-        add_range(writer, UINT32_MAX - 1, &foreign);
-    } else {
-        add_range(writer, UINT32_MAX - 1, &absent);
+        /* Negative numbers have the bit too, but are nobody's. */
+        add_range(writer, INT32_MAX, &foreign);
     }
+    add_range(writer, UINT32_MAX - 1, &absent);
     /* No call has the number -1, but a tracer that skips one sets it: its answer stays. */
     add_range(writer, UINT32_MAX, &allow);
     return 0;

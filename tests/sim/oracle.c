@@ -103,7 +103,7 @@ uint32_t oracle_verdict(const struct oracle *oracle, const struct seccomp_data *
         return SECCOMP_RET_KILL_PROCESS;
     if (data->nr == -1)
         return SECCOMP_RET_ALLOW;
-    if (oracle->arch == FILTER_X86_64 && number >= 0x40000000)
+    if (oracle->arch == FILTER_X86_64 && number >= 0x40000000 && data->nr > 0)
         return SECCOMP_RET_KILL_PROCESS;
     if (!oracle_is_known(oracle->arch, number))
         return SECCOMP_RET_ERRNO | ENOSYS;

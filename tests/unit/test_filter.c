@@ -278,6 +278,7 @@ START_TEST(x32_is_no_way_around_a_refusal)
     /* Its own range of numbers too. */
     for (uint32_t number = 512; number < 548; number++)
         ck_assert_uint_eq(verdict_of(&fixture, number | X32_BIT, NULL), SECCOMP_RET_KILL_PROCESS);
+    ck_assert_uint_eq(verdict_of(&fixture, INT32_MAX, NULL), SECCOMP_RET_KILL_PROCESS);
     fixture_done(&fixture);
 }
 END_TEST
@@ -291,6 +292,9 @@ START_TEST(numbers_nobody_knows_are_not_there)
         for (uint32_t number = 470; number < 4096; number++)
             ck_assert_uint_eq(verdict_of(&fixture, number, NULL), ERRNO(ENOSYS));
         ck_assert_uint_eq(verdict_of(&fixture, X32_BIT - 1, NULL), ERRNO(ENOSYS));
+        ck_assert_uint_eq(verdict_of(&fixture, (uint32_t)INT32_MIN, NULL), ERRNO(ENOSYS));
+        ck_assert_uint_eq(verdict_of(&fixture, (uint32_t)-101, NULL), ERRNO(ENOSYS));
+        ck_assert_uint_eq(verdict_of(&fixture, (uint32_t)-2, NULL), ERRNO(ENOSYS));
         /* A hole that later kernels may fill. */
         ck_assert_uint_eq(verdict_of(&fixture, 400, NULL), ERRNO(ENOSYS));
         /* A tracer's way to skip a call. */

@@ -9,4 +9,8 @@ source "$ESCAPE/answers.bash"
 [[ ${BAWN_TEST_WITHOUT:-} ]] && skip "the kernel answers ENOSYS itself"
 sandbox -- "$BIN/d_abi" unknown
 sandbox_ran
-answers <<<"ENOSYS unknown-480-1023"
+answers <<END
+ENOSYS unknown-480-1023
+ENOSYS negative-2
+ENOSYS negative-101
+END

@@ -117,6 +117,8 @@ static void try_unknown(void)
         }
     }
     say("unknown-480-1023", -1);
+    attempt_run(&(struct attempt){"negative-2", -2, {0}});
+    attempt_run(&(struct attempt){"negative-101", -101, {0}});
 }
 
 int main(int argc, char **argv)
