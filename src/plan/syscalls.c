@@ -22,6 +22,7 @@
 #define NUMBER_SOCK_PACKET      10
 #define NUMBER_NETLINK_ROUTE    0
 #define NUMBER_TCP              6
+#define NUMBER_UDPLITE          136
 #define NUMBER_SMC              256
 #define NUMBER_MPTCP            262
 #define NUMBER_FASTOPEN_CONNECT 30
@@ -196,6 +197,8 @@ const struct syscall_rule syscall_table[] = {
      IF(2, ALL, NUMBER_MPTCP)},
     {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, "SMC passes Landlock's TCP rules by"),
      IF(2, ALL, NUMBER_SMC)},
+    /* Nobody uses it, and what is said of UDP is not said of it. */
+    {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, surface), IF(2, ALL, NUMBER_UDPLITE)},
     {RULE("socketpair", SYSCALL_EAFNOSUPPORT, WHEN_ALWAYS, family), IF_NOT(0, ALL, AF_UNIX)},
     FAST_OPEN("sendto", 3),
     FAST_OPEN("sendmsg", 2),

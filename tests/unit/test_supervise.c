@@ -339,6 +339,51 @@ START_TEST(a_directory_of_the_host_is_not_written_by_descriptor)
 }
 END_TEST
 
+/* As in a sandbox around this one, whose filter refuses the call. */
+static void lose_readv(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), ALLOW};
+    struct sock_fprog program = {.len = ARRAY_LENGTH(code), .filter = code};
+
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program), 0);
+}
+
+/* A path is where its reader may read, whichever way that is found out. */
+static void try_memory(void)
+{
+    char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *end = pages + 4096 - 4;
+
+    MUST(pages != MAP_FAILED);
+    memcpy(pages, "seen", 5);
+    memcpy(end, "none", 5);
+    EXPECT(0, mkdir(pages, 0777));
+    EXPECT(0, mkdir(end, 0777));
+    MUST(mprotect(pages + 4096, 4096, PROT_NONE) == 0);
+    EXPECT(EFAULT, rmdir(end));
+    EXPECT(0, rmdir(pages));
+    MUST(mprotect(pages, 4096, PROT_NONE) == 0);
+    EXPECT(EFAULT, mkdir(pages, 0777));
+    EXPECT(ENOENT, access("seen", F_OK));
+    EXPECT(EFAULT, mkdir((char *)8, 0777));
+}
+
+START_TEST(memory_that_the_caller_cannot_read_is_no_path)
+{
+    struct command command = {.after = try_memory};
+    struct sandbox sandbox;
+
+    if (_i == 1)
+        lose_readv();
+    sandbox_run(&sandbox, &command, OWN_ID);
+    check_expected();
+}
+END_TEST
+
 static Suite *supervise_suite(void)
 {
     Suite *suite = suite_create("supervise");
@@ -349,6 +394,7 @@ static Suite *supervise_suite(void)
     tcase_add_loop_test(all, what_is_protected_stays_whichever_call_is_tried, 0, runs);
     tcase_add_loop_test(all, a_directory_is_moved_by_its_names_alone, 0, runs);
     tcase_add_loop_test(all, what_is_protected_stays_when_its_name_is_gone, 0, runs);
+    tcase_add_loop_test(all, memory_that_the_caller_cannot_read_is_no_path, 0, 2);
     tcase_add_loop_test(all, in_directories_too_deep_to_be_named_nothing_is_changed, 0, runs);
     tcase_add_loop_test(all, a_directory_of_the_host_is_not_written_by_descriptor, 0, runs);
     suite_add_tcase(suite, all);
