@@ -135,7 +135,7 @@ static bool is_lendable(const struct call *call, pid_t pid, const char *path)
             has_own_memory(call, pid));
 }
 
-int call_judge_proc(const struct call *call, int fd, const char *path, bool writes)
+int call_judge_proc(const struct call *call, int fd, const char *path)
 {
     struct caller_ids ids;
     pid_t pid;
@@ -143,13 +143,11 @@ int call_judge_proc(const struct call *call, int fd, const char *path, bool writ
 
     if (!locate_is_proc(fd))
         return 0;
-    pid = locate_proc_pid(path);
-    /* Elsewhere it is the host's, in a tree for chroot. Below directories that are not of processes
-     * it is about whoever opens it: the network, objects of IPC, limits. */
-    if (pid < 0 || (pid == 0 && path[5] && strchr(path + 6, '/')))
+    if (call->kind->number == SYS_openat2)
         return -ENOSYS;
-    if (pid == 0)
-        return writes ? -EACCES : 0;
+    pid = locate_proc_pid(path);
+    if (pid <= 0)
+        return -EACCES;
     r = caller_ids(call->caller, &ids);
     if (r < 0)
         return r;

@@ -68,9 +68,10 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
                       enum path_op op);
 
 /* SECURITY: what the supervisor opens in /proc it opens with its own rights over the processes
- * inside, and as one of the host's. Only what is the caller's own is opened for it. -ENOSYS for
- * what is nothing of the sandbox's processes, else -EACCES. */
-int call_judge_proc(const struct call *call, int fd, const char *path, bool writes);
+ * inside, and as one of the host's. It opens nothing there that is not the caller's own, but for
+ * what a process may write of another's: -EACCES. Nor does it for openat2: -ENOSYS, for whoever
+ * uses that knows kernels without it, and openat is for the kernel itself unless it writes. */
+int call_judge_proc(const struct call *call, int fd, const char *path);
 
 /* What is made from here on is made with the caller's umask. */
 int call_take_umask(struct call *call);

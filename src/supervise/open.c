@@ -162,13 +162,7 @@ static int open_terminal(struct call *call)
 static int judge_existing(struct call *call, int object, const char *path, bool is_anchored)
 {
     bool is_write = writes(open_flags(call));
-    int r = call_judge_proc(call, object, path, is_write);
 
-    /* Whoever reads by openat2 knows kernels without it, and openat is not trapped then. */
-    if (r == -ENOSYS && call->kind->number == SYS_openat2 && !is_write)
-        return r;
-    if (r < 0)
-        return call_refuse(call, path, EACCES);
     if (call_judge_object(call, object, path, is_anchored, is_write ? PATH_WRITE : PATH_READ) == 0)
         return 0;
     return is_write ? call_refuse_old(call, object, path) : call_refuse(call, path, EACCES);
@@ -179,18 +173,23 @@ static int open_object(struct call *call, int *object, const struct stat *st, co
                        bool is_anchored, bool is_own)
 {
     int flags = open_flags(call);
+    int r = 0;
 
     if (creates(flags) && S_ISDIR(st->st_mode))
         return -EISDIR;
     if ((flags & O_DIRECTORY) && !S_ISDIR(st->st_mode))
         return -ENOTDIR;
+    /* SECURITY: what is open already too: opened once more, it is about whoever opens it. */
+    if (!S_ISDIR(st->st_mode) || !writes(flags))
+        r = call_judge_proc(call, *object, path);
+    if (r == -EACCES)
+        return call_refuse(call, path, EACCES);
     /* A pipe or a file without a name has no path that a rule could be about. */
-    if (path[0] == '/' && st->st_nlink > 0 && !is_own && !(S_ISDIR(st->st_mode) && writes(flags))) {
-        int r = judge_existing(call, *object, path, is_anchored);
-
-        if (r < 0)
-            return r;
-    }
+    if (r == 0 && path[0] == '/' && st->st_nlink > 0 && !is_own &&
+        !(S_ISDIR(st->st_mode) && writes(flags)))
+        r = judge_existing(call, *object, path, is_anchored);
+    if (r < 0)
+        return r;
     if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
         call->named = NULL;
         return open_terminal(call);

@@ -152,11 +152,11 @@ static void try_proc(void)
     EXPECT(EACCES, open("/proc/1/fd/2", O_WRONLY));
     EXPECT(EACCES, open("/proc/1/root/w/ok/x", O_WRONLY | O_CREAT, 0666));
     EXPECT(EACCES, open("/proc/1/cwd/ok/x", O_WRONLY | O_CREAT, 0666));
-    EXPECT(EACCES, openat2_(AT_FDCWD, "/proc/1/environ", O_RDONLY, 0, 0));
-    EXPECT(EACCES, openat2_(AT_FDCWD, "/proc/1/environ", O_RDONLY, 0, RESOLVE_NO_SYMLINKS));
+    EXPECT(ENOSYS, openat2_(AT_FDCWD, "/proc/1/environ", O_RDONLY, 0, 0));
+    EXPECT(ENOSYS, openat2_(AT_FDCWD, "/proc/1/environ", O_RDONLY, 0, RESOLVE_NO_SYMLINKS));
     EXPECT(EACCES, open("/proc/sys/kernel/hostname", O_WRONLY));
-    EXPECT(0, openat2_(AT_FDCWD, "/proc/self/environ", O_RDONLY, 0, 0));
-    EXPECT(0, openat2_(AT_FDCWD, "/proc/uptime", O_RDONLY, 0, 0));
+    EXPECT(ENOSYS, openat2_(AT_FDCWD, "/proc/self/environ", O_RDONLY, 0, 0));
+    EXPECT(ENOSYS, openat2_(AT_FDCWD, "/proc/uptime", O_RDONLY, 0, 0));
     EXPECT(0, open("/proc/self/oom_score_adj", O_WRONLY));
     EXPECT(0, open("/proc/self/mem", O_RDWR));
 }
