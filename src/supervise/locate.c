@@ -15,7 +15,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { PROC_ROOT_INODE = 1, EAGAIN_TRIES = 128 };
+enum {
+    PROC_ROOT_INODE = 1,
+    EAGAIN_TRIES = 128,
+    NO_FOLLOWING = 0x2000, /* of statfs. KERNEL(5.10): a mount with nosymfollow */
+};
 
 void location_done(struct location *location)
 {
@@ -232,11 +236,17 @@ static int read_link(const struct locator *locator, int dir, const char *name,
                      struct located_link *link)
 {
     ssize_t length;
+    struct statfs fs;
     struct stat st;
 
     link->object = -EBADF;
     link->is_read_open = link->is_write_open = false;
-    if (locate_is_proc(dir)) {
+    if (fstatfs(dir, &fs) < 0)
+        return -errno;
+    /* SECURITY: on such a mount the kernel follows no link, but here it is not the kernel. */
+    if ((uint64_t)fs.f_flags & NO_FOLLOWING)
+        return -ELOOP;
+    if ((uint64_t)fs.f_type == PROC_SUPER_MAGIC) {
         int r;
 
         if (fstat(dir, &st) < 0)
