@@ -144,21 +144,27 @@ static int decide_unresolved(const struct policy *policy, enum bawn_operation op
     return give_decision(BAWN_DENY, why->code, &text, &rule, NULL, path, ret_decision, err);
 }
 
-/* SECURITY: what stands under a protected name is not written through it, wherever a link of that
- * name leads. */
-static int tighten_by_links(const struct policy *policy, const struct link_notes *notes,
-                            struct path_decision *write)
-{
-    for (const char *link = NULL; (link = link_notes_next(notes, link));) {
-        struct path_decision decisions[PATH_OP_COUNT];
+/* A walk that judges each link on the way. */
+struct judged_walk {
+    struct looker looker;
+    const struct policy *policy;
+    struct path_decision write; /* the strictest */
+    int failure;
+};
 
-        if (decide_path(policy, link, decisions) < 0)
-            return -ENOMEM;
-        if (decide_restricts(&decisions[PATH_WRITE], PATH_WRITE) &&
-            decisions[PATH_WRITE].access > write->access)
-            *write = decisions[PATH_WRITE];
-    }
-    return notes->links.failed ? -ENOMEM : 0;
+static enum look look_host(void *context, const char *path, char *target, size_t target_size)
+{
+    (void)context;
+    return host_looker.look(host_looker.context, path, target, target_size);
+}
+
+static void judge_link(void *context, const char *link, const char *rest)
+{
+    struct judged_walk *walk = context;
+    int r = decide_through(walk->policy, link, rest, &walk->write);
+
+    if (r < 0)
+        walk->failure = r;
 }
 
 /* Resolves a path and decides on it; -EREMOTE with *ret_why when it cannot be resolved. */
@@ -166,20 +172,21 @@ static int judge_file(const struct policy *policy, const char *path, bool is_soc
                       char ret_resolved[LIMIT_PATH_BYTES],
                       struct path_decision ret_decisions[PATH_OP_COUNT], struct bawn_error *ret_why)
 {
-    struct link_notes notes;
+    struct judged_walk walk = {.looker = {.look = look_host, .follows = judge_link},
+                               .policy = policy};
     int r;
 
-    link_notes_init(&notes);
-    r = resolve_path(policy, policy->workspace, path, &notes.looker, ret_resolved, ret_why);
+    walk.looker.context = &walk;
+    r = resolve_path(policy, policy->workspace, path, &walk.looker, ret_resolved, ret_why);
     if (r < 0)
-        r = -EREMOTE;
-    else
-        r = decide_path(policy, ret_resolved, ret_decisions);
+        return -EREMOTE;
+    r = decide_path(policy, ret_resolved, ret_decisions);
     if (r == 0 && is_socket)
         r = decide_socket(policy, ret_resolved, &ret_decisions[PATH_WRITE]);
     if (r == 0)
-        r = tighten_by_links(policy, &notes, &ret_decisions[PATH_WRITE]);
-    link_notes_done(&notes);
+        r = walk.failure;
+    if (r == 0 && walk.write.access > ret_decisions[PATH_WRITE].access)
+        ret_decisions[PATH_WRITE] = walk.write;
     return r;
 }
 

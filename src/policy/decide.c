@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/decide.h"
 
+#include "base/limits.h"
 #include "base/path.h"
 #include "policy/build.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -176,6 +178,48 @@ int decide_path(const struct policy *policy, const char *path,
 
     if (r == 0)
         decide_answer(policy, &answer, ret_decisions);
+    return r;
+}
+
+bool decide_refuses(const struct path_decision *decision, enum path_op op)
+{
+    return decision->access >= ACCESS_ASK &&
+           decide_restricts(decision, decision->reason == DECIDED_BY_READ ? PATH_READ : op);
+}
+
+int decide_through(const struct policy *policy, const char *link, const char *rest,
+                   struct path_decision *write)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    char path[8 * LIMIT_PATH_BYTES];
+    size_t start = strlen(link);
+    size_t end = start;
+    const char *name;
+    size_t length;
+    int r;
+
+    if (start >= sizeof(path))
+        return -ENAMETOOLONG;
+    memcpy(path, link, start);
+    while ((name = path_next(&rest, &length))) {
+        if (length == 2 && memcmp(name, "..", 2) == 0) {
+            if (end == start)
+                return 0;
+            while (path[--end] != '/')
+                ;
+            continue;
+        }
+        if (end + 1 + length >= sizeof(path))
+            return -ENAMETOOLONG;
+        path[end++] = '/';
+        memcpy(path + end, name, length);
+        end += length;
+    }
+    path[end] = '\0';
+    r = decide_path(policy, path, decisions);
+    if (r == 0 && decide_refuses(&decisions[PATH_WRITE], PATH_WRITE) &&
+        decisions[PATH_WRITE].access > write->access)
+        *write = decisions[PATH_WRITE];
     return r;
 }
 

@@ -40,6 +40,19 @@ int decide_path(const struct policy *policy, const char *path,
 
 /* Whether a rule says no or ask, rather than a grant being missing. */
 bool decide_restricts(const struct path_decision *decision, enum path_op op);
+/* The same of the decision on op as it came out, which may be that on reading. */
+bool decide_refuses(const struct path_decision *decision, enum path_op op);
+
+/*
+ * SECURITY: what stands under a protected name is not written through it,
+ * wherever a symbolic link on the way leads. link is the link's own path,
+ * resolved but for itself, and rest what was to be walked behind it, as it was
+ * spelled: where a rule is against writing that name, *write becomes
+ * stricter. A rest whose ".." leads out again is not about what is behind
+ * the link. Questions and the supervisor both ask here, at each link they meet.
+ */
+int decide_through(const struct policy *policy, const char *link, const char *rest,
+                   struct path_decision *write);
 
 /* The decisions from an answer of the tree that is at hand already. */
 void decide_answer(const struct policy *policy, const struct tree_answer *answer,

@@ -88,6 +88,8 @@ static int push_link(struct resolver *resolver, const char *target)
         return error_set(resolver->err, ELOOP, "path.loop",
                          "more than %d symbolic links, the last at '%s'", LIMIT_SYMLINKS,
                          resolver->done);
+    if (resolver->looker->follows)
+        resolver->looker->follows(resolver->looker->context, resolver->done, resolver->rest);
     length = snprintf(joined, sizeof(joined), "%s/%s", target, resolver->rest);
     if (*target == '\0' || length < 0 || (size_t)length >= sizeof(joined))
         return error_set(resolver->err, ENAMETOOLONG, "path.too_long",

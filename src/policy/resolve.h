@@ -18,6 +18,8 @@ enum look {
 /* Looks at the host. For a link its target is written to target, with a NUL. */
 struct looker {
     enum look (*look)(void *context, const char *path, char *target, size_t target_size);
+    /* Told of each link that is followed, and what is still to be walked behind it; may be NULL. */
+    void (*follows)(void *context, const char *link, const char *rest);
     void *context;
 };
 

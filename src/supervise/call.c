@@ -81,7 +81,7 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
     enum guard_answer answer = guard_ask(call->guard, path, op);
     char old[LIMIT_PATH_BYTES];
 
-    if (answer == GUARD_REFUSE)
+    if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.is_barred))
         return -EACCES;
     /* SECURITY: rules and mounts are about the sandbox's own places: a descriptor that came in from
      * outside leads through the host's mounts, and its path may name something else here. */

@@ -103,9 +103,16 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
         return GUARD_REFUSE;
     if (decision->access < ACCESS_ASK)
         return GUARD_ALLOW;
-    if (decide_restricts(decision, decision->reason == DECIDED_BY_READ ? PATH_READ : op))
-        return GUARD_REFUSE;
-    return GUARD_UNGRANTED;
+    return decide_refuses(decision, op) ? GUARD_REFUSE : GUARD_UNGRANTED;
+}
+
+bool guard_bars_link(const struct guard *guard, const char *link, const char *rest)
+{
+    struct path_decision write = {0};
+    char buffer[OUTSIDE_BYTES];
+
+    return decide_through(&guard->policy, outside(guard, link, buffer), rest, &write) < 0 ||
+           write.access != ACCESS_UNSET;
 }
 
 /* Steps that put nothing over what is there, or put it there as it was. */

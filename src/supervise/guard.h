@@ -25,6 +25,10 @@ void guard_done(struct guard *guard);
 /* path is absolute, normalized and resolved. What cannot be found out is refused. */
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
 
+/* Whether nothing is written through the symbolic link at a path, with this still to be walked
+ * behind it: see decide_through. */
+bool guard_bars_link(const struct guard *guard, const char *link, const char *rest);
+
 /* Whether a path lies in a tree of the host, rather than in a place of the sandbox's own. */
 bool guard_is_host_tree(const struct guard *guard, const char *path);
 

@@ -101,7 +101,7 @@ bool locate_is_planted(const struct location *location, const struct stat *statu
 static int open_inside(const struct locator *locator, const char *path, uint64_t flags)
 {
     return locate_openat2(locator->root_fd, path, O_PATH | flags,
-                          RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+                          RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 }
 
 /* SECURITY: the path of what is open has no link in it. One that the caller has made since could
@@ -266,10 +266,12 @@ static int read_link(const struct locator *locator, int dir, const char *name,
     return length == 0 ? -ENOENT : 0;
 }
 
-int locate_link(const struct locator *locator, const struct location *location,
+int locate_link(struct locator *locator, const struct location *location,
                 struct located_link *ret_link)
 {
     struct stat st;
+
+    locator->is_barred |= guard_bars_link(locator->guard, location->path, "");
 
     if (fstatat(location->dir, location->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
@@ -282,10 +284,11 @@ int locate_link(const struct locator *locator, const struct location *location,
 
 /* A walk by hand: the directory reached, and what is still to go. */
 struct walk {
-    const struct locator *locator;
+    struct locator *locator;
     int at;
     bool is_anchored;
     unsigned links;
+    const char *last; /* the name that comes behind it all, or "" */
     char rest[2 * LIMIT_PATH_BYTES];
 };
 
@@ -306,6 +309,21 @@ static int walk_root(struct walk *walk)
     return 0;
 }
 
+static int walk_judge(struct walk *walk, const char *name, const char *rest)
+{
+    char link[LIMIT_PATH_BYTES + NAME_MAX + 2];
+    char whole[2 * LIMIT_PATH_BYTES + NAME_MAX + 2];
+    int r = locate_path(walk->locator, walk->at, link);
+
+    if (r < 0)
+        return r;
+    (void)snprintf(link + strlen(link), sizeof(link) - strlen(link), "%s%s",
+                   link[strlen(link) - 1] == '/' ? "" : "/", name);
+    (void)snprintf(whole, sizeof(whole), "%s/%s", rest, walk->last);
+    walk->locator->is_barred |= guard_bars_link(walk->locator->guard, link, whole);
+    return 0;
+}
+
 static int walk_link(struct walk *walk, const char *name, const char *rest)
 {
     struct located_link link;
@@ -315,6 +333,9 @@ static int walk_link(struct walk *walk, const char *name, const char *rest)
 
     if (++walk->links > LIMIT_SYMLINKS)
         return -ELOOP;
+    r = walk_judge(walk, name, rest);
+    if (r < 0)
+        return r;
     r = read_link(walk->locator, walk->at, name, &link);
     if (r < 0)
         return r;
@@ -377,17 +398,17 @@ static int walk_name(struct walk *walk)
     return 0;
 }
 
-static int walk_dir(const struct locator *locator, const int *start, const char *path,
+static int walk_dir(struct locator *locator, int start, const char *path, const char *last,
                     bool *ret_anchored)
 {
-    struct walk walk = {.locator = locator, .at = -EBADF};
+    struct walk walk = {.locator = locator, .at = -EBADF, .last = last};
     struct stat st;
     int r = 0;
 
     if (path[0] == '/')
         r = walk_root(&walk);
     else
-        walk.at = fcntl(*start, F_DUPFD_CLOEXEC, 3);
+        walk.at = fcntl(start, F_DUPFD_CLOEXEC, 3);
     (void)snprintf(walk.rest, sizeof(walk.rest), "%s", path);
     while (r == 0 && walk.rest[0])
         r = walk_name(&walk);
@@ -401,6 +422,14 @@ static int walk_dir(const struct locator *locator, const int *start, const char 
     }
     *ret_anchored = walk.is_anchored;
     return walk.at;
+}
+
+void locate_judge_links(struct locator *locator, int start, const char *path)
+{
+    bool is_anchored;
+    autoclose int fd = walk_dir(locator, start, path, "", &is_anchored);
+
+    (void)fd;
 }
 
 /* A relative path that leaves the directory it starts in: the same from the root. */
@@ -418,7 +447,8 @@ static int open_from_root(const struct locator *locator, int start, const char *
     return strlen(whole) < LIMIT_PATH_BYTES ? open_inside(locator, whole, O_DIRECTORY) : -EXDEV;
 }
 
-static int open_dir(const struct locator *locator, int *start, const char *path, bool *ret_anchored)
+static int open_dir(struct locator *locator, int *start, const char *path, const char *last,
+                    bool *ret_anchored)
 {
     int fd;
 
@@ -429,12 +459,12 @@ static int open_dir(const struct locator *locator, int *start, const char *path,
         fd = open_inside(locator, path, O_DIRECTORY);
     } else {
         fd = locate_openat2(*start, path, O_PATH | O_DIRECTORY,
-                            RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
         if (fd == -EXDEV)
             fd = open_from_root(locator, *start, path);
     }
     if (fd == -ENOENT || fd == -ELOOP || fd == -EXDEV)
-        fd = walk_dir(locator, start, path, ret_anchored);
+        fd = walk_dir(locator, *start, path, last, ret_anchored);
     return fd;
 }
 
@@ -466,8 +496,7 @@ static int split(const char *path, char dir[static LIMIT_PATH_BYTES], struct loc
     return 0;
 }
 
-int locate(const struct locator *locator, int *start, const char *path,
-           struct location *ret_location)
+int locate(struct locator *locator, int *start, const char *path, struct location *ret_location)
 {
     char dir[LIMIT_PATH_BYTES];
     int r = split(path, dir, ret_location);
@@ -475,7 +504,8 @@ int locate(const struct locator *locator, int *start, const char *path,
 
     if (r < 0)
         return r;
-    ret_location->dir = open_dir(locator, start, dir, &ret_location->is_anchored);
+    ret_location->dir =
+        open_dir(locator, start, dir, ret_location->name, &ret_location->is_anchored);
     if (ret_location->dir < 0)
         return ret_location->dir;
     if (!ret_location->name[0])

@@ -4,15 +4,16 @@
  *
  * How it works: a path becomes an open directory and a last name. The decision
  * is made on the directory's own path, the call is made on its descriptor: no
- * path is walked twice. The kernel walks in one openat2 whatever has no
- * /proc/self and no magic link in it; the rest is walked here, name by name,
- * since "self" must be the caller and a magic link must be the caller's own.
+ * path is walked twice. The kernel walks in one openat2 whatever has no link in
+ * it; the rest is walked here, name by name: each link is judged by its own
+ * name, "self" must be the caller and a magic link must be the caller's own.
  */
 #ifndef SUPERVISE_LOCATE_H
 #define SUPERVISE_LOCATE_H
 
 #include "base/limits.h"
 #include "supervise/caller.h"
+#include "supervise/guard.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -22,7 +23,9 @@ struct locator {
     int root_fd; /* of the caller */
     int self_fd; /* /proc/self/fd of the supervisor: no path is walked to get there */
     struct caller *caller;
+    const struct guard *guard;
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
+    bool is_barred;     /* a link was followed through which nothing may be written */
 };
 
 struct location {
@@ -41,8 +44,10 @@ struct location {
 void location_done(struct location *location);
 
 /* *start, where a relative path begins, is taken. */
-int locate(const struct locator *locator, int *start, const char *path,
-           struct location *ret_location);
+int locate(struct locator *locator, int *start, const char *path, struct location *ret_location);
+
+/* Judges the links on a path that the kernel is to walk, the last name among them. */
+void locate_judge_links(struct locator *locator, int start, const char *path);
 
 /*
  * Where the symbolic link at a location leads: a path, to be located from the
@@ -55,7 +60,7 @@ struct located_link {
     bool is_read_open; /* how the caller has it open already */
     bool is_write_open;
 };
-int locate_link(const struct locator *locator, const struct location *location,
+int locate_link(struct locator *locator, const struct location *location,
                 struct located_link *ret_link);
 
 /* Path of an O_PATH descriptor, as its own mount namespace has it. */

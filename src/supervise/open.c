@@ -349,12 +349,30 @@ struct scope {
     char path[2 * LIMIT_PATH_BYTES];
 };
 
+/* Opens path for the caller; whole is what it is the beginning of. The kernel keeps the limits; the
+ * links that it walks are judged here. */
+static int scoped_open(struct call *call, const struct scope *scope, const char *path,
+                       const char *whole, uint64_t flags)
+{
+    struct locator locator = call->locator;
+    int fd = locate_openat2(scope->start, path, flags, scope->resolve | RESOLVE_NO_SYMLINKS);
+
+    if (fd != -ELOOP || (scope->resolve & RESOLVE_NO_SYMLINKS))
+        return fd;
+    if (call->how.resolve & RESOLVE_IN_ROOT)
+        locator.root_fd = scope->start;
+    locate_judge_links(&locator, scope->start, whole);
+    call->locator.is_barred |= locator.is_barred;
+    return locate_openat2(scope->start, path, flags, scope->resolve);
+}
+
 /* Where the last name of scope->path is. A directory without one is -EISDIR, or -EEXIST. */
 static int scoped_locate(struct call *call, struct scope *scope, struct location *at)
 {
     size_t end = strlen(scope->path);
     size_t begin;
-    char name[2 * LIMIT_PATH_BYTES];
+    char whole[2 * LIMIT_PATH_BYTES];
+    const char *name = whole;
     bool has_name;
     autoclose int dir = -EBADF;
 
@@ -362,12 +380,12 @@ static int scoped_locate(struct call *call, struct scope *scope, struct location
         end--;
     for (begin = end; begin > 0 && scope->path[begin - 1] != '/';)
         begin--;
-    (void)snprintf(name, sizeof(name), "%s", scope->path + begin);
-    has_name = begin < end && strspn(name, "./") < strlen(name);
+    (void)snprintf(whole, sizeof(whole), "%s", scope->path);
+    name += begin;
+    has_name = begin < end && strncmp(name, "..", end - begin) != 0;
     if (has_name)
         scope->path[begin] = '\0';
-    dir = locate_openat2(scope->start, scope->path[0] ? scope->path : ".", O_PATH | O_DIRECTORY,
-                         scope->resolve);
+    dir = scoped_open(call, scope, scope->path[0] ? scope->path : ".", whole, O_PATH | O_DIRECTORY);
     if (dir < 0)
         return dir;
     if (!has_name)
@@ -430,8 +448,8 @@ int open_perform_how(struct call *call)
     (void)snprintf(scope.path, sizeof(scope.path), "%s", call->paths[0]);
     if (creates(flags))
         return scoped_create(call, &scope);
-    object = locate_openat2(scope.start, scope.path, O_PATH | (unsigned)(flags & O_NOFOLLOW),
-                            scope.resolve);
+    object =
+        scoped_open(call, &scope, scope.path, scope.path, O_PATH | (unsigned)(flags & O_NOFOLLOW));
     if (object < 0)
         return object;
     if (fstat(object, &st) < 0)

@@ -281,7 +281,8 @@ static void dispatch(struct supervisor *supervisor)
     call.has_umask = false;
     call.locator = (struct locator){.root_fd = supervisor->options.root_fd,
                                     .self_fd = supervisor->self_fd,
-                                    .caller = &supervisor->caller};
+                                    .caller = &supervisor->caller,
+                                    .guard = &supervisor->guard};
     if (!call.kind) {
         answer_value(supervisor->options.notify_fd, notif->id, -ENOSYS);
         return;
