@@ -185,6 +185,12 @@ static int judge_file(const struct policy *policy, const char *path, bool is_soc
         r = decide_socket(policy, ret_resolved, &ret_decisions[PATH_WRITE]);
     if (r == 0)
         r = walk.failure;
+    if (r == 0 && ret_decisions[PATH_WRITE].only_dir) {
+        char target[LIMIT_PATH_BYTES];
+
+        if (look_host(NULL, ret_resolved, target, sizeof(target)) != LOOK_DIRECTORY)
+            decide_no_dir(&ret_decisions[PATH_WRITE]);
+    }
     if (r == 0 && walk.write.access > ret_decisions[PATH_WRITE].access)
         ret_decisions[PATH_WRITE] = walk.write;
     return r;

@@ -130,7 +130,7 @@ static int add_entry(const struct config_source *source, const struct path_rule 
 
     if (rest && place->usual)
         again = arena_printf(&policy->arena, "%s%s", place->usual, rest);
-    else if (rule->kind == RULE_PROTECTED && strncmp(text, "/**/", 4) == 0)
+    else if (rule->kind == RULE_PROTECTED && !rule->only_dir && strncmp(text, "/**/", 4) == 0)
         again = arena_printf(&policy->arena, "$WORKSPACE/%s", text + 4);
     else
         return r;
@@ -145,6 +145,7 @@ static int read_entry(const struct config_source *source, enum rule_kind kind,
 {
     const struct node *path = node_get(entry, "path");
     const struct node *why = node_get(entry, "why");
+    const struct node *only = node_get(entry, "only");
     struct path_rule rule = {.kind = kind,
                              .read = kind == RULE_SECRET ? ACCESS_DENY : ACCESS_UNSET,
                              .write = ACCESS_DENY,
@@ -154,6 +155,15 @@ static int read_entry(const struct config_source *source, enum rule_kind kind,
         report_add(source->report, BAWN_ERROR, "config.missing_key", entry->origin,
                    "an entry has a path and a why");
         return 0;
+    }
+    if (only && (kind != RULE_PROTECTED || !only->text || strcmp(only->text, "directory") != 0)) {
+        report_add(source->report, BAWN_ERROR, "config.bad_value", entry->origin,
+                   "'only' of a protected entry is 'directory'");
+        return 0;
+    }
+    if (only) {
+        rule.only_dir = true;
+        rule.write = ACCESS_UNSET;
     }
     rule.reason = arena_strdup(&source->policy->arena, why->text);
     rule.spelled = arena_strdup(&source->policy->arena, path->text);

@@ -104,7 +104,8 @@ static void add_rules(struct compiler *compiler)
             .flags = (uint8_t)((rule->wild ? RULE_FLAG_WILD : 0) |
                                (rule->is_repeat ? RULE_FLAG_REPEAT : 0) |
                                (rule->read_only ? RULE_FLAG_READ_ONLY : 0) |
-                               (rule->link ? RULE_FLAG_LINK : 0)),
+                               (rule->link ? RULE_FLAG_LINK : 0) |
+                               (rule->only_dir ? RULE_FLAG_ONLY_DIR : 0)),
             .authority = (uint8_t)rule->layer->authority,
             .order = (uint16_t)rule->layer->order,
         };

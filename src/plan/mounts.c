@@ -308,6 +308,19 @@ static int enforce_pattern(struct plan *plan, const struct path_rule *rule)
     return what ? plan_enforce(plan, what, rule->origin, by, note) : -ENOMEM;
 }
 
+static int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
+{
+    const char *what = rule_words(plan, rule);
+
+    if (!plan_notifies(plan) && is_given_up(plan, rule)) {
+        plan->given_up++;
+        return 0;
+    }
+    return what ? plan_enforce(plan, what, rule->origin, plan_notifies(plan) ? BY_SUPERVISOR : 0,
+                               "nothing but a directory is made there")
+                : -ENOMEM;
+}
+
 /* One line for all that allowing containers costs. */
 static int enforce_given_up(struct plan *plan)
 {
@@ -335,7 +348,7 @@ static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret
     if (!spots)
         return -ENOMEM;
     vec_each (&policy->rules, rule) {
-        if (!(*rule)->wild) {
+        if (!(*rule)->wild && !(*rule)->only_dir) {
             spots[count].rule = *rule;
             spots[count].number = count;
             count++;
@@ -504,7 +517,9 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
         i += same;
     }
     vec_each (&plan->policy->rules, rule) {
-        if (r == 0 && (*rule)->wild && !(*rule)->link)
+        if (r == 0 && (*rule)->only_dir && !(*rule)->link)
+            r = enforce_only_dir(plan, *rule);
+        else if (r == 0 && (*rule)->wild && !(*rule)->link)
             r = enforce_pattern(plan, *rule);
     }
     if (r == 0)

@@ -69,7 +69,7 @@ static bool names_entry(const struct path_rule *rule, const struct path_rule *li
 /* Where protecting makes no sense: a private tree has nothing of the host in it, and a workspace
  * that itself lies below a protected name (a worktree in .claude) was chosen by the user. */
 static bool is_own_ground(const struct policy *policy, const struct tree_answer *answer,
-                          enum path_op op)
+                          const struct tree_match *listed, enum path_op op)
 {
     const struct tree_match *profile = &answer->best[CLASS_PROFILE][op];
     struct tree_match winner;
@@ -77,17 +77,15 @@ static bool is_own_ground(const struct policy *policy, const struct tree_answer 
     (void)pick_winner(answer, op, &winner);
     if (winner.rule && rule_access(winner.rule, op) == ACCESS_PRIVATE)
         return true;
-    return profile->rule && profile->depth >= answer->best[CLASS_LISTED][op].depth &&
+    return profile->rule && profile->depth >= listed->depth &&
            strcmp(profile->rule->path, policy->workspace) == 0;
 }
 
 /* Step 3: whether the user or the org names the path of a built-in entry, or one below it. */
 static bool is_reopened(const struct policy *policy, const struct tree_answer *answer,
-                        enum path_op op)
+                        const struct tree_match *listed, enum path_op op)
 {
-    const struct tree_match *listed = &answer->best[CLASS_LISTED][op];
-
-    if (listed->rule->kind == RULE_PROTECTED && is_own_ground(policy, answer, op))
+    if (listed->rule->kind == RULE_PROTECTED && is_own_ground(policy, answer, listed, op))
         return true;
     for (enum rule_class class = CLASS_USER; class <= CLASS_ORG; class ++) {
         const struct tree_match *match = &answer->best[class][op];
@@ -136,7 +134,7 @@ static void decide_op(const struct policy *policy, const struct tree_answer *ans
         if (above > class && rule && !(op == PATH_WRITE && rule->read_only))
             tighten(ret_decision, rule, op);
     }
-    if (listed && !is_reopened(policy, answer, op)) {
+    if (listed && !is_reopened(policy, answer, &answer->best[CLASS_LISTED][op], op)) {
         tighten(ret_decision, listed, op);
         /* Where only a grant is lacking the entry is named: a plain grant would not help. */
         if (rule_access(listed, op) == ret_decision->access &&
@@ -163,11 +161,21 @@ void decide_answer(const struct policy *policy, const struct tree_answer *answer
         *write = *read;
         write->reason = DECIDED_BY_READ;
     }
+    if (answer->only_dir.rule && write->access < ACCESS_ASK &&
+        !is_reopened(policy, answer, &answer->only_dir, PATH_WRITE))
+        write->only_dir = answer->only_dir.rule;
+}
+
+void decide_no_dir(struct path_decision *write)
+{
+    if (write->only_dir)
+        *write = (struct path_decision){
+            .access = ACCESS_DENY, .rule = write->only_dir, .reason = DECIDED_BY_RULE};
 }
 
 bool decide_restricts(const struct path_decision *decision, enum path_op op)
 {
-    return decision->rule && rule_restricts(decision->rule, op);
+    return decision->rule && (decision->rule->only_dir || rule_restricts(decision->rule, op));
 }
 
 int decide_path(const struct policy *policy, const char *path,
@@ -217,6 +225,9 @@ int decide_through(const struct policy *policy, const char *link, const char *re
     }
     path[end] = '\0';
     r = decide_path(policy, path, decisions);
+    /* With nothing behind it the link itself stands at the name. */
+    if (r == 0 && end == start)
+        decide_no_dir(&decisions[PATH_WRITE]);
     if (r == 0 && decide_refuses(&decisions[PATH_WRITE], PATH_WRITE) &&
         decisions[PATH_WRITE].access > write->access)
         *write = decisions[PATH_WRITE];

@@ -32,11 +32,16 @@ struct path_decision {
     enum decide_reason reason;
     const struct path_rule *rule; /* NULL when no rule decided */
     const struct item *socket;    /* the entry, when one decided */
+    /* Of a write that is allowed: the rule that only a directory may be made there, or NULL. */
+    const struct path_rule *only_dir;
 };
 
 /* path is absolute, normalized and resolved. Fills one decision per operation. */
 int decide_path(const struct policy *policy, const char *path,
                 struct path_decision ret_decisions[PATH_OP_COUNT]);
+
+/* What becomes of a decision on writing something that is no directory. */
+void decide_no_dir(struct path_decision *write);
 
 /* Whether a rule says no or ask, rather than a grant being missing. */
 bool decide_restricts(const struct path_decision *decision, enum path_op op);

@@ -28,6 +28,7 @@ struct tree_node {
     size_t suffix_longest; /* 0: no suffix edges */
     bool has_any_name;     /* a "*" edge: the empty suffix */
     bool grants_below;
+    const struct path_rule *only_dir;
     const struct path_rule *best[CLASS_COUNT][PATH_OP_COUNT];
 };
 
@@ -179,6 +180,8 @@ static void node_offer(struct tree_node *node, const struct path_rule *rule)
 {
     enum rule_class class = rule_class(rule);
 
+    if (rule->only_dir)
+        node->only_dir = rule;
     for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
         const struct path_rule **best = &node->best[class][op];
 
@@ -317,8 +320,12 @@ static int walk_path(struct walk *walk, const struct pathtree *tree, const char 
     walk_reach(walk, tree->root);
     while ((component = path_next(&path, &length)) && !walk->failed)
         walk_component(walk, component, length);
-    vec_each (&walk->now, node)
+    vec_each (&walk->now, node) {
         ret_answer->is_skeleton |= (*node)->grants_below;
+        if ((*node)->only_dir && !ret_answer->only_dir.rule)
+            ret_answer->only_dir =
+                (struct tree_match){.rule = (*node)->only_dir, .depth = walk->depth};
+    }
     return walk->failed ? -ENOMEM : 0;
 }
 
@@ -338,14 +345,14 @@ int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answ
     return r;
 }
 
-/* The next node from which a rule goes on below the path. The ** edge does not count: what is
- * behind it is among the stars. */
+/* The next node that has a rule for this very name, or from which one goes on below it. The ** edge
+ * does not count: what is behind it is among the stars. */
 static const struct tree_node *next_open(const struct walk *walk, size_t *index)
 {
     while (*index < walk->now.count) {
         const struct tree_node *node = walk->now.items[(*index)++];
 
-        if (node->has_names || node->globs)
+        if (node->has_names || node->globs || node->only_dir)
             return node;
     }
     return NULL;

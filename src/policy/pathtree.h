@@ -44,7 +44,8 @@ struct tree_match {
 
 struct tree_answer {
     struct tree_match best[CLASS_COUNT][PATH_OP_COUNT];
-    bool is_skeleton; /* a rule grants something below this very path */
+    struct tree_match only_dir; /* a rule that this very path be a directory, if it is made */
+    bool is_skeleton;           /* a rule grants something below this very path */
 };
 
 struct tree_node;

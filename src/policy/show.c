@@ -81,6 +81,8 @@ static void show_rule(const struct path_rule *rule, enum bawn_format format, str
         json_put_bool(out, "pattern", rule->wild);
         json_put_string(out, "read", access_word(rule->read));
         json_put_string(out, "write", access_word(rule->write));
+        if (rule->only_dir)
+            json_put_string(out, "only", "directory");
         json_put_string(out, "link", rule->link);
         json_put_string(out, "reason", rule->reason);
         json_origin(out, rule->layer, rule->origin);

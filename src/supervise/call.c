@@ -75,12 +75,23 @@ static bool is_removed_dir(int fd)
     return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && st.st_nlink == 0;
 }
 
+/* Calls that leave nothing but a directory at a name that only one may have: what is renamed to it
+ * had such a name before. */
+static bool keeps_to_dirs(const struct call_kind *kind)
+{
+    return kind->perform == make_dir || kind->perform == change_name ||
+           kind->perform == change_remove || kind->perform == change_mode ||
+           kind->perform == change_attribute;
+}
+
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
                       enum path_op op)
 {
     enum guard_answer answer = guard_ask(call->guard, path, op);
     char old[LIMIT_PATH_BYTES];
 
+    if (answer == GUARD_ONLY_DIR)
+        answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
     if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.is_barred))
         return -EACCES;
     /* SECURITY: rules and mounts are about the sandbox's own places: a descriptor that came in from

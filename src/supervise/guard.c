@@ -48,6 +48,7 @@ static int guard_add(struct guard *guard, const struct image_rule *from, struct 
         .is_repeat = from->flags & RULE_FLAG_REPEAT,
         .read_only = from->flags & RULE_FLAG_READ_ONLY,
         .link = from->flags & RULE_FLAG_LINK ? "" : NULL,
+        .only_dir = from->flags & RULE_FLAG_ONLY_DIR,
         .layer = layer,
     };
     if (!vec_push(&policy->rules, rule))
@@ -102,7 +103,7 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
     if (decide_path(&guard->policy, outside(guard, path, buffer), decisions) < 0)
         return GUARD_REFUSE;
     if (decision->access < ACCESS_ASK)
-        return GUARD_ALLOW;
+        return decision->only_dir ? GUARD_ONLY_DIR : GUARD_ALLOW;
     return decide_refuses(decision, op) ? GUARD_REFUSE : GUARD_UNGRANTED;
 }
 

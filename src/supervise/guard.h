@@ -14,6 +14,7 @@ struct guard {
 
 enum guard_answer {
     GUARD_ALLOW,
+    GUARD_ONLY_DIR,  /* a directory may be made and changed there, and nothing else */
     GUARD_UNGRANTED, /* no rule says no, but none grants it: the mounts decide */
     GUARD_REFUSE,
 };

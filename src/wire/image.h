@@ -68,7 +68,13 @@ struct image_rule {
     uint8_t reserved;
     uint16_t order; /* of the layer */
 };
-enum { RULE_FLAG_WILD = 1, RULE_FLAG_REPEAT = 2, RULE_FLAG_READ_ONLY = 4, RULE_FLAG_LINK = 8 };
+enum {
+    RULE_FLAG_WILD = 1,
+    RULE_FLAG_REPEAT = 2,
+    RULE_FLAG_READ_ONLY = 4,
+    RULE_FLAG_LINK = 8,
+    RULE_FLAG_ONLY_DIR = 16,
+};
 
 struct image_landlock_rule {
     uint32_t path; /* absolute, inside */

@@ -55,7 +55,7 @@ EROFS|EACCES append $OUT/parent/.git/config
 EROFS|EACCES sys chmod s:$OUT/parent/.git/hooks/kept 0777
 EROFS|EACCES sys fchmod rd:$OUT/parent/.git/hooks/kept 0777
 EROFS|EACCES sys setxattr s:$OUT/parent/.git/config s:user.x s:y 1 0
-EBUSY|EACCES|EPERM sys rename s:$OUT/parent/.git s:$OUT/parent/moved
+EBUSY|EXDEV sys rename s:$OUT/parent/.git s:$OUT/parent/moved
 EROFS|EACCES write $OUT/parent/.git/info/attributes
 ok    write $OUT/parent/.git/worktrees/linked/COMMIT_EDITMSG
 ok    sys chmod s:$OUT/parent/.git/worktrees/linked/COMMIT_EDITMSG 0600
