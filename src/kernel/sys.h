@@ -89,6 +89,33 @@ static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)
     return (int)syscall(SYS_close_range, first, last, flags);
 }
 
+/* A system call that returns a negative errno, and leaves that of libc alone: for who shares it
+ * with a process that runs. */
+static inline long sys_bare(long number, long first, long second, long third, long fourth)
+{
+#if defined(__x86_64__)
+    register long r10 __asm__("r10") = fourth;
+    long result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = first;
+    register long x1 __asm__("x1") = second;
+    register long x2 __asm__("x2") = third;
+    register long x3 __asm__("x3") = fourth;
+
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+    return x0;
+#else
+#error "how a system call is made on this machine has to be added here"
+#endif
+}
+
 static inline int sys_pidfd_send_signal(int pidfd, int signal)
 {
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { USAGE_PROCESSES = 65536, USAGE_CHUNK_BYTES = 4096 };
+enum { USAGE_PROCESSES = 65536, USAGE_CHUNK_BYTES = 4096, USAGE_LOOKS = 64 };
 
 /* The processes found so far; those behind the cursor are still to be read. */
 struct walk {
@@ -42,11 +42,8 @@ static uint64_t status_number(const char *text, const char *name)
     return found ? strtoull(found + strlen(name), NULL, 10) : 0;
 }
 
-static void add_status(struct usage *usage, const char *text, uint64_t *ret_threads)
+static void add_memory(struct usage *usage, const char *text)
 {
-    *ret_threads = status_number(text, "\nThreads:");
-    usage->processes++;
-    usage->threads += *ret_threads;
     usage->memory_bytes +=
         1024 * (status_number(text, "\nRssAnon:") + status_number(text, "\nRssShmem:") +
                 status_number(text, "\nVmSwap:"));
@@ -92,25 +89,57 @@ static bool add_children(struct walk *walk, int dir_fd, const char *thread)
     return true;
 }
 
+static DIR *open_threads(int dir_fd)
+{
+    int fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
+}
+
+static bool has_memory(const char *text)
+{
+    return strstr(text, "\nRssAnon:");
+}
+
+/*
+ * The status of a thread that lives. SECURITY: that of a process is its first
+ * thread's, and tells of no memory when that one has ended. Threads that end one
+ * after the other may be missed, so it is looked more than once.
+ */
+static void read_live_status(int dir_fd, char text[USAGE_CHUNK_BYTES])
+{
+    for (int i = 0; i < USAGE_LOOKS && !has_memory(text); i++) {
+        DIR *dir = open_threads(dir_fd);
+        const struct dirent *entry;
+        char path[64];
+
+        while (dir && !has_memory(text) && (entry = readdir(dir))) {
+            (void)snprintf(path, sizeof(path), "task/%.20s/status", entry->d_name);
+            if (entry->d_name[0] != '.' && !read_text(dir_fd, path, text))
+                text[0] = '\0';
+        }
+        if (dir)
+            closedir(dir);
+    }
+}
+
 static bool add_all_children(struct walk *walk, int dir_fd, pid_t pid, uint64_t threads)
 {
     char own[16];
     const struct dirent *entry;
     DIR *dir;
-    int fd;
     bool ok = true;
 
     if (threads <= 1) {
         (void)snprintf(own, sizeof(own), "%d", (int)pid);
         return add_children(walk, dir_fd, own);
     }
-    fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
+    dir = open_threads(dir_fd);
+    if (!dir)
         return true;
-    }
     while (ok && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
             ok = add_children(walk, dir_fd, entry->d_name);
@@ -129,7 +158,12 @@ static int add_process(struct walk *walk, pid_t pid, enum usage_what what)
     fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || !read_text(fd, "status", text))
         return -ESRCH;
-    add_status(walk->usage, text, &threads);
+    threads = status_number(text, "\nThreads:");
+    walk->usage->processes++;
+    walk->usage->threads += threads;
+    if (threads > 1)
+        read_live_status(fd, text);
+    add_memory(walk->usage, text);
     if (what == USAGE_CPU && read_text(fd, "stat", text))
         add_cpu(walk->usage, text);
     return add_all_children(walk, fd, pid, threads) ? 0 : -ENOMEM;

@@ -10,12 +10,15 @@
 #include "wire/strings.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+enum { POST_MS = 1000 };
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the kernel writes to it */
 static long clone_into(const struct launch_request *request, int *ret_pidfd)
@@ -69,10 +72,15 @@ static void close_one(int *fd)
     *fd = -EBADF;
 }
 
+void launch_kill(const struct launch *launch)
+{
+    (void)sys_pidfd_send_signal(launch->pidfd, SIGKILL);
+}
+
 void launch_end(struct launch *launch)
 {
     if (launch->pidfd >= 0) {
-        (void)sys_pidfd_send_signal(launch->pidfd, SIGKILL);
+        launch_kill(launch);
         while (waitpid(launch->pid, NULL, __WALL) < 0 && errno == EINTR)
             ;
     }
@@ -96,8 +104,22 @@ static int refuse_long(size_t size, unsigned count, struct bawn_error *err)
     return -E2BIG;
 }
 
-int launch_exec(const struct launch *launch, const struct launch_command *command,
-                struct bawn_error *err)
+/* SECURITY: a pid 1 that takes nothing must not hold up who watches over the limits.
+ * KERNEL: POLLOUT means that half of the buffer is free, and then no message waits. */
+static int post(struct launch *launch, const struct sync_message *message, const char *bytes,
+                size_t size, const int *fds, size_t fd_count, struct bawn_error *err)
+{
+    struct pollfd room = {.fd = launch->sock, .events = POLLOUT};
+
+    launch->is_deaf = poll(&room, 1, launch->is_deaf ? 0 : POST_MS) <= 0;
+    if (!launch->is_deaf)
+        return sync_send(launch->sock, message, bytes, size, fds, fd_count, err);
+    (void)error_set(err, EAGAIN, "launch.deaf", "the sandbox's pid 1 does not listen");
+    error_hint(err, "somebody may have stopped it; 'bawn stop' ends the session");
+    return -EAGAIN;
+}
+
+int launch_exec(struct launch *launch, const struct launch_command *command, struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_EXEC,
                                    .job = command->job,
@@ -110,6 +132,8 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
     autofree char *big = NULL;
     char *bytes = small;
     char *at;
+    int fds[4];
+    size_t fd_count = 0;
 
     if (size > SYNC_BYTES_MAX || !strings_are_few(message.args, message.envs))
         return refuse_long(size, message.args + message.envs, err);
@@ -121,15 +145,18 @@ int launch_exec(const struct launch *launch, const struct launch_command *comman
     }
     at = stpcpy(bytes, command->cwd) + 1;
     (void)strings_add(strings_add(at, command->argv), command->envp);
-    return sync_send(launch->sock, &message, bytes, size, command->fds,
-                     command->flags & EXEC_OWN ? 0 : 3, err);
+    for (; !(command->flags & EXEC_OWN) && fd_count < 3; fd_count++)
+        fds[fd_count] = command->fds[fd_count];
+    if (command->flags & EXEC_WITNESS)
+        fds[fd_count++] = command->witness_fd;
+    return post(launch, &message, bytes, size, fds, fd_count, err);
 }
 
-int launch_signal(const struct launch *launch, uint32_t job, int signal, struct bawn_error *err)
+int launch_signal(struct launch *launch, uint32_t job, int signal, struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_SIGNAL, .job = job, .value = signal};
 
-    return sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
+    return post(launch, &message, NULL, 0, NULL, 0, err);
 }
 
 static int make_groups(const struct launch_request *request, const struct launch *launch,

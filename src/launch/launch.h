@@ -18,6 +18,7 @@ struct launch_command {
     char *const *argv;    /* ended by NULL */
     char *const *envp;    /* ended by NULL */
     int fds[3];           /* its standard streams; ignored where flags say terminal */
+    int witness_fd;       /* with EXEC_WITNESS */
     struct termios state; /* of its terminal, if it has one */
     struct winsize size;
 };
@@ -43,18 +44,22 @@ struct launch {
     int sock;      /* to pid 1 */
     int notify_fd; /* -EBADF: nothing is notified */
     int root_fd;   /* O_PATH of the root inside */
+    bool is_deaf;  /* pid 1 has let a message wait for too long: the next one is not waited for */
 };
 
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err);
 
-/* Ends everything inside and waits for pid 1. */
+/* Kills everything inside. Needs nothing of pid 1, whatever was done to it. */
+void launch_kill(const struct launch *launch);
+/* The same, and waits for pid 1. */
 void launch_end(struct launch *launch);
 void launch_close(struct launch *launch);
 
-int launch_exec(const struct launch *launch, const struct launch_command *command,
+/* Both go by way of pid 1, and wait for it only for a moment: -EAGAIN. */
+int launch_exec(struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err);
-int launch_signal(const struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
+int launch_signal(struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
 
 /* The environment of a command: what the image passes on of the caller's, and what it sets.
  * Free with environ_free. */

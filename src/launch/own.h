@@ -22,8 +22,9 @@ _Noreturn void stage_fail(int sock, const struct bawn_error *err);
  * stage_init - pid 1: starts commands on request, and reaps
  *
  * Holds:    no capability; the sync socket; the streams it was born with, until the first command.
- * Must:     answer every SYNC_EXEC, pass on signals, report each command's end.
- * Mustn't:  allocate, open a file of the sandbox's, or end before the launcher says so.
+ * Must:     pass on signals, report each command's end.
+ * Mustn't:  allocate, open a file of the sandbox's, end before the launcher says so, or wait for
+ *           anything that a command can hold up, a child of its own too.
  * Ends:     when the launcher is gone, or with a command that was marked EXEC_ENDS.
  */
 _Noreturn void stage_init(int sock, const struct image *image);
@@ -31,12 +32,16 @@ _Noreturn void stage_init(int sock, const struct image *image);
 /*
  * stage_command - becomes the user's program
  *
- * Holds:    what pid 1 holds: nothing. Shares pid 1's memory until the exec.
+ * Holds:    what pid 1 holds: the sync socket, until the exec. Shares pid 1's memory until then,
+ *           while pid 1 goes on.
  * Must:     take its streams, terminal, directory and signals, then exec.
- * Mustn't:  allocate, write to memory of pid 1 but *failure.
- * Ends:     by exec, or by _exit with the reason in *failure.
+ * Mustn't:  write to any memory but its stack, errno not excepted; be waited for, for whoever is
+ *           inside may stop it.
+ * Ends:     by exec, or by SYNC_NOEXEC with the reason, and _exit.
  */
 struct stage_command {
+    int sock;
+    uint32_t job;
     const char *cwd;
     char **argv, **envp;
     int fds[3];
@@ -44,12 +49,7 @@ struct stage_command {
     uint32_t flags;   /* enum exec_flag */
     const char *path; /* where programs are looked for */
 };
-struct stage_failure {
-    enum { FAILED_STREAMS = 1, FAILED_CWD, FAILED_EXEC } at;
-    int errnum;
-};
-_Noreturn void stage_command(const struct stage_command *command,
-                             volatile struct stage_failure *failure);
+_Noreturn void stage_command(const struct stage_command *command);
 
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
 bool ids_are_from_outside(const struct image *image);

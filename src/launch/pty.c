@@ -2,6 +2,7 @@
 #include "launch/pty.h"
 
 #include "base/cleanup.h"
+#include "kernel/sys.h"
 #include "launch/sync.h"
 
 #include <errno.h>
@@ -37,14 +38,16 @@ int pty_set(int slave, const struct termios *state, const struct winsize *size)
 
 int pty_take(int slave, unsigned streams)
 {
-    if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
-        return -errno;
-    for (int stream = 0; stream < 3; stream++) {
+    long result = sys_bare(SYS_setsid, 0, 0, 0, 0);
+
+    if (result >= 0)
+        result = sys_bare(SYS_ioctl, slave, TIOCSCTTY, 0, 0);
+    for (int stream = 0; stream < 3 && result >= 0; stream++) {
         if (!(streams & (unsigned)EXEC_TTY_0 << stream))
             continue;
-        /* dup2 onto itself would leave it close-on-exec. */
-        if ((slave == stream ? fcntl(slave, F_SETFD, 0) : dup2(slave, stream)) < 0)
-            return -errno;
+        /* Onto itself it would stay close-on-exec. */
+        result = slave == stream ? sys_bare(SYS_fcntl, slave, F_SETFD, 0, 0)
+                                 : sys_bare(SYS_dup3, slave, stream, 0, 0);
     }
-    return 0;
+    return result < 0 ? (int)result : 0;
 }

@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between pid 1 and the user's program: the last instructions of ours. */
+/* Between pid 1 and the user's program: the last instructions of ours. Every call is a bare one,
+ * for errno is pid 1's. */
 #include "kernel/sys.h"
 #include "launch/own.h"
 #include "launch/pty.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The streams, each where it belongs. They may be numbered 0 to 2 themselves, in another order. */
 static int take_streams(const struct stage_command *command)
 {
     int from[3];
+    long result = 0;
 
     if (command->flags & EXEC_OWN)
         return 0;
-    for (int i = 0; i < 3; i++) {
-        from[i] = fcntl(command->fds[i], F_DUPFD_CLOEXEC, 3);
-        if (from[i] < 0)
-            return -errno;
+    for (int i = 0; i < 3 && result >= 0; i++) {
+        result = sys_bare(SYS_fcntl, command->fds[i], F_DUPFD_CLOEXEC, 3, 0);
+        from[i] = (int)result;
     }
-    for (int i = 0; i < 3; i++) {
-        if (dup2(from[i], i) < 0)
-            return -errno;
-    }
-    return 0;
+    for (int i = 0; i < 3 && result >= 0; i++)
+        result = sys_bare(SYS_dup3, from[i], i, 0, 0);
+    return result < 0 ? (int)result : 0;
 }
 
 /* What the caller ignores stays ignored, as with any program; pid 1 changed the mask alone. */
 static void unblock_signals(void)
 {
-    sigset_t none;
+    const uint64_t none = 0;
 
-    sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)sys_bare(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof(none));
+}
+
+/* Returns the errno. */
+static int exec(const struct stage_command *command, const char *path)
+{
+    return (int)-sys_bare(SYS_execve, (long)path, (long)command->argv, (long)command->envp, 0);
 }
 
 /* As execvp: EACCES of one directory counts only when none has the program. */
@@ -42,49 +45,56 @@ static int exec_search(const struct stage_command *command)
 {
     const char *name = command->argv[0];
     const char *dir = command->path;
-    int errnum = ENOENT;
+    size_t name_bytes = strlen(name) + 1;
+    int result = ENOENT;
 
-    if (strchr(name, '/')) {
-        (void)execve(name, command->argv, command->envp);
-        return errno;
-    }
+    if (strchr(name, '/'))
+        return exec(command, name);
     while (*name && dir) {
         size_t length = strcspn(dir, ":");
-        char path[4096];
+        char path[4096] = ".";
 
-        if (snprintf(path, sizeof(path), "%.*s%s%s", (int)length, dir, length ? "/" : "./", name) <
-            (int)sizeof(path)) {
-            (void)execve(path, command->argv, command->envp);
-            if (errno == EACCES)
-                errnum = EACCES;
-            else if (errno != ENOENT && errno != ENOTDIR)
-                return errno;
+        if (length + 1 + name_bytes < sizeof(path)) {
+            size_t end = length ? length : 1;
+            int errnum;
+
+            memcpy(path, dir, length);
+            path[end] = '/';
+            memcpy(path + end + 1, name, name_bytes);
+            errnum = exec(command, path);
+            if (errnum == EACCES)
+                result = EACCES;
+            else if (errnum != ENOENT && errnum != ENOTDIR)
+                return errnum;
         }
         dir = dir[length] ? dir + length + 1 : NULL;
     }
-    return errnum;
+    return result;
 }
 
-_Noreturn void stage_command(const struct stage_command *command,
-                             volatile struct stage_failure *failure)
+_Noreturn static void refuse(const struct stage_command *command, enum noexec what, int errnum)
 {
-    int result = take_streams(command);
+    struct sync_message message = {
+        .point = SYNC_NOEXEC, .job = command->job, .value = errnum, .flags = what};
+
+    (void)sync_send(command->sock, &message, NULL, 0, NULL, 0, NULL);
+    _exit(127);
+}
+
+_Noreturn void stage_command(const struct stage_command *command)
+{
+    long result = take_streams(command);
 
     /* A session of its own, or a group in that of pid 1, which has no terminal. */
     if (result == 0 && command->slave_fd >= 0)
         result = pty_take(command->slave_fd, command->flags & EXEC_TTY);
-    else if (result == 0 && setpgid(0, 0) < 0)
-        result = -errno;
-    failure->at = FAILED_STREAMS;
-    if (result == 0 && chdir(command->cwd) < 0) {
-        failure->at = FAILED_CWD;
-        result = -errno;
-    }
+    else if (result == 0)
+        result = sys_bare(SYS_setpgid, 0, 0, 0, 0);
+    if (result < 0)
+        refuse(command, NOEXEC_STREAMS, (int)-result);
+    result = sys_bare(SYS_chdir, (long)command->cwd, 0, 0, 0);
+    if (result < 0)
+        refuse(command, NOEXEC_CWD, (int)-result);
     unblock_signals();
-    if (result == 0) {
-        failure->at = FAILED_EXEC;
-        result = -exec_search(command);
-    }
-    failure->errnum = -result;
-    _exit(127);
+    refuse(command, NOEXEC_EXEC, exec_search(command));
 }

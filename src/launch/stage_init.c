@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pid 1 of the sandbox. */
+/*
+ * Pid 1 of the sandbox.
+ *
+ * How it works: one loop over the launcher's messages and the ends of children.
+ * SECURITY: it waits for nothing that a command can hold up. Whoever is inside
+ * may stop a child of pid 1's by its number before the exec, and a vfork would
+ * wait for that one for good. So a child shares pid 1's memory, which is quick,
+ * but not its time: it has a stack, strings and a command of its own (struct
+ * birth), touches nothing else, and tells the launcher itself why it could not
+ * exec. A birth is over when the kernel says so (CLONE_CHILD_CLEARTID) or the
+ * child is reaped. While too many are not over, children get a copy of the
+ * memory instead.
+ */
 #include "base/cleanup.h"
 #include "base/environ.h"
 #include "base/error.h"
@@ -12,13 +24,23 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-enum { JOBS_MAX = 256 };
+enum { JOBS_MAX = 256, BIRTHS_MAX = 4, STACK_BYTES = 32 * 1024 };
+
+/* What one child needs until its exec. */
+struct birth {
+    atomic_int pid; /* of the child; the kernel sets it, and clears it at the exec */
+    struct stage_command command;
+    char bytes[SYNC_BYTES_MAX];
+    char *strings[STRINGS_MAX + 2];
+    _Alignas(16) char stack[STACK_BYTES];
+};
 
 struct job {
     pid_t pid; /* 0: free */
@@ -31,8 +53,8 @@ struct init {
     int sock;
     const struct image *image;
     struct job jobs[JOBS_MAX];
-    char bytes[SYNC_BYTES_MAX];
-    char *strings[STRINGS_MAX + 2];
+    /* The last one is for children that do not share our memory: it is always free. */
+    struct birth births[BIRTHS_MAX + 1];
 };
 
 static void say(const struct init *init, enum sync_point point, uint32_t job, int value, int fd)
@@ -45,18 +67,17 @@ static void say(const struct init *init, enum sync_point point, uint32_t job, in
 }
 
 /* The strings behind a message: a directory, arguments, variables. */
-static bool split_strings(struct init *init, const struct sync_message *message, size_t size,
-                          struct stage_command *command)
+static bool split_strings(struct birth *birth, const struct sync_message *message, size_t size)
 {
-    size_t length = strnlen(init->bytes, size) + 1;
+    size_t length = strnlen(birth->bytes, size) + 1;
 
     if (length > size || !strings_are_few(message->args, message->envs))
         return false;
-    command->cwd = init->bytes;
-    command->argv = init->strings;
-    command->envp = init->strings + message->args + 1;
-    return strings_split(init->bytes + length, size - length, message->args, message->envs,
-                         init->strings);
+    birth->command.cwd = birth->bytes;
+    birth->command.argv = birth->strings;
+    birth->command.envp = birth->strings + message->args + 1;
+    return strings_split(birth->bytes + length, size - length, message->args, message->envs,
+                         birth->strings);
 }
 
 static const char *find_path(char *const *envp)
@@ -66,17 +87,27 @@ static const char *find_path(char *const *envp)
     return path ? path : "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 }
 
-/* A child that shares our memory until its exec, so that only a page table entry is copied. */
-static pid_t spawn(const struct stage_command *command, volatile struct stage_failure *failure)
+static struct birth *free_birth(struct init *init)
 {
-    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork): a fork
-     * would copy the launcher's memory, and stage_command keeps the rules of a vfork. */
-    pid_t pid = vfork();
+    struct birth *birth = init->births;
 
-    if (pid == 0)
-        stage_command(command, failure);
-    /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork) */
-    return pid;
+    while (birth < init->births + BIRTHS_MAX && atomic_load(&birth->pid))
+        birth++;
+    return birth;
+}
+
+static int enter_command(void *context)
+{
+    stage_command(context);
+}
+
+static pid_t spawn(const struct init *init, struct birth *birth)
+{
+    bool is_shared = birth < init->births + BIRTHS_MAX;
+    int flags = is_shared ? CLONE_VM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID : 0;
+
+    return clone(enter_command, birth->stack + STACK_BYTES, SIGCHLD | flags, &birth->command,
+                 &birth->pid, NULL, &birth->pid);
 }
 
 static struct job *free_job(struct init *init)
@@ -88,62 +119,44 @@ static struct job *free_job(struct init *init)
     return NULL;
 }
 
-/* The errno of the exec, or a negative one of what comes before it. */
-static int explain(const struct stage_command *command, struct stage_failure failure,
-                   struct bawn_error *err)
+static int start_job(struct init *init, struct birth *birth, const struct sync_message *message,
+                     size_t size, int *ret_master, struct bawn_error *err)
 {
-    if (failure.at == FAILED_EXEC)
-        return failure.errnum;
-    if (failure.at == FAILED_STREAMS)
-        return error_errno(err, failure.errnum, "give the command its streams");
-    (void)error_errno(err, failure.errnum, "enter %s, where the command starts", command->cwd);
-    error_hint(err, failure.errnum == EACCES
-                        ? "the sandbox's user may not enter it: cd elsewhere, or change its mode"
-                        : "cd to a directory that the policy grants");
-    return -failure.errnum;
-}
-
-/* 0, the errno of the exec, or a negative one of what comes before it. */
-static int start_job(struct init *init, const struct sync_message *message, size_t size,
-                     const int fds[SYNC_FDS], int *ret_master, struct bawn_error *err)
-{
-    struct stage_command command = {.flags = message->flags};
     struct job *job = free_job(init);
     autoclose int slave = -EBADF;
-    volatile struct stage_failure failure = {0};
     int result = 0;
     pid_t pid;
 
     if (!job)
         return error_errno(err, EAGAIN, "start one more command");
-    if (!split_strings(init, message, size, &command))
+    if (!split_strings(birth, message, size))
         return error_errno(err, EINVAL, "read the command");
-    command.path = find_path(command.envp);
-    memcpy(command.fds, fds, sizeof(command.fds));
+    birth->command.path = find_path(birth->command.envp);
     if (message->flags & EXEC_TTY)
         result = pty_open(ret_master, &slave);
     if (result == 0 && slave >= 0)
         result = pty_set(slave, &message->state, &message->size);
     if (result < 0)
         return error_errno(err, -result, "make a terminal");
-    command.slave_fd = slave;
-    pid = spawn(&command, &failure);
+    birth->command.slave_fd = slave;
+    pid = spawn(init, birth);
     if (pid < 0)
-        return error_errno(err, errno, "start the command: vfork");
-    if (failure.errnum) {
-        (void)waitpid(pid, NULL, __WALL);
-        return explain(&command, failure, err);
-    }
+        return error_errno(err, errno, "start the command: clone");
     *job = (struct job){.pid = pid, .number = message->job, .flags = message->flags};
     return 0;
 }
 
-static void handle_exec(struct init *init, const struct sync_message *message, size_t size,
-                        const int fds[SYNC_FDS])
+static void handle_exec(struct init *init, struct birth *birth, const struct sync_message *message,
+                        size_t size, const int fds[SYNC_FDS])
 {
     autoclose int master = -EBADF;
     struct bawn_error err = {0};
-    int result = start_job(init, message, size, fds, &master, &err);
+    int result;
+
+    birth->command =
+        (struct stage_command){.sock = init->sock, .job = message->job, .flags = message->flags};
+    memcpy(birth->command.fds, fds, sizeof(birth->command.fds));
+    result = start_job(init, birth, message, size, &master, &err);
 
     /* The caller's streams are the command's alone: who reads them must see their end. */
     if (message->flags & EXEC_OWN)
@@ -151,18 +164,25 @@ static void handle_exec(struct init *init, const struct sync_message *message, s
     /* Not the command's fault: the sandbox that was to run it ends. */
     if (result < 0 && (message->flags & EXEC_ENDS))
         stage_fail(init->sock, &err);
-    if (result != 0)
-        say(init, SYNC_NOEXEC, message->job, abs(result), -EBADF);
+    if (result < 0)
+        say(init, SYNC_NOEXEC, message->job, -result, -EBADF);
     else if (master >= 0)
         say(init, SYNC_STARTED, message->job, 0, master);
 }
 
+/* The command's group; and itself, should it have joined another one. */
 static void handle_signal(const struct init *init, const struct sync_message *message)
 {
     for (size_t i = 0; i < JOBS_MAX; i++) {
-        if (init->jobs[i].pid > 0 && init->jobs[i].number == message->job)
-            (void)kill(-init->jobs[i].pid, message->value);
+        pid_t pid = init->jobs[i].pid;
+
+        if (pid <= 0 || init->jobs[i].number != message->job)
+            continue;
+        (void)kill(-pid, message->value);
+        if (getpgid(pid) != pid)
+            (void)kill(pid, message->value);
     }
+    say(init, SYNC_SIGNALLED, message->job, message->value, -EBADF);
 }
 
 static void handle_prove(struct init *init, const struct sync_message *question)
@@ -185,9 +205,10 @@ static void handle_message(struct init *init)
 {
     struct sync_message message;
     int fds[SYNC_FDS];
-    size_t size = sizeof(init->bytes);
+    struct birth *birth = free_birth(init);
+    size_t size = sizeof(birth->bytes);
     struct bawn_error err = {0};
-    int result = sync_receive(init->sock, &message, init->bytes, &size, fds, &err);
+    int result = sync_receive(init->sock, &message, birth->bytes, &size, fds, &err);
 
     if (result == -EPIPE)
         _exit(0);
@@ -195,7 +216,7 @@ static void handle_message(struct init *init)
         stage_fail(init->sock, &err);
     switch (message.point) {
     case SYNC_EXEC:
-        handle_exec(init, &message, size, fds);
+        handle_exec(init, birth, &message, size, fds);
         break;
     case SYNC_SIGNAL:
         handle_signal(init, &message);
@@ -209,12 +230,23 @@ static void handle_message(struct init *init)
     packet_drop_fds(fds, SYNC_FDS);
 }
 
+/* KERNEL(before 5.16): one that dies of a signal that dumps core leaves its word as it was. */
+static void end_birth(struct init *init, pid_t pid)
+{
+    for (size_t i = 0; i < BIRTHS_MAX; i++) {
+        int expected = pid;
+
+        (void)atomic_compare_exchange_strong(&init->births[i].pid, &expected, 0);
+    }
+}
+
 static void reap(struct init *init)
 {
     int status;
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+        end_birth(init, pid);
         for (size_t i = 0; i < JOBS_MAX; i++) {
             struct job *job = &init->jobs[i];
 

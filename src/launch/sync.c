@@ -10,7 +10,7 @@ static const char *const words[SYNC_COUNT] = {
     [SYNC_MAPPED] = "mapped", [SYNC_JOIN] = "join",     [SYNC_READY] = "ready",
     [SYNC_FAILED] = "failed", [SYNC_EXEC] = "exec",     [SYNC_STARTED] = "started",
     [SYNC_NOEXEC] = "noexec", [SYNC_EXITED] = "exited", [SYNC_SIGNAL] = "signal",
-    [SYNC_PROVE] = "prove",   [SYNC_PROVED] = "proved",
+    [SYNC_PROVE] = "prove",   [SYNC_PROVED] = "proved", [SYNC_SIGNALLED] = "signalled",
 };
 
 const char *sync_word(enum sync_point point)

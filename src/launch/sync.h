@@ -18,17 +18,19 @@
 #include <termios.h>
 
 enum sync_point {
-    SYNC_MAPPED,  /* out -> in: the id maps are written; carries the id-mapped trees */
-    SYNC_JOIN,    /* out -> in: carries the doors of the control groups to join */
-    SYNC_READY,   /* in -> out: confined; carries the notify fd (if any) and a fd of the root */
-    SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
-    SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
-    SYNC_STARTED, /* in -> out: a command with a terminal runs; carries the terminal's master */
-    SYNC_NOEXEC,  /* in -> out: the command could not be started: value is the errno */
-    SYNC_EXITED,  /* in -> out: the command ended: value is its wait status */
-    SYNC_SIGNAL,  /* out -> in: value is a signal for the command's group */
-    SYNC_PROVE,   /* out -> in: try to break out; answered by SYNC_PROVED */
-    SYNC_PROVED,  /* in -> out: value is 0, or which attempt got through */
+    SYNC_MAPPED,    /* out -> in: the id maps are written; carries the id-mapped trees */
+    SYNC_JOIN,      /* out -> in: carries the doors of the control groups to join */
+    SYNC_READY,     /* in -> out: confined; carries the notify fd (if any) and a fd of the root */
+    SYNC_FAILED,    /* in -> out: set-up failed; carries struct bawn_error behind it */
+    SYNC_EXEC,      /* out -> in: start a command; carries its descriptors and strings */
+    SYNC_STARTED,   /* in -> out: a command with a terminal begins; carries the terminal's master */
+    SYNC_NOEXEC,    /* in -> out: the command could not be started: value is the errno, flags what
+                       could not be done: enum noexec */
+    SYNC_EXITED,    /* in -> out: the command ended: value is its wait status */
+    SYNC_SIGNAL,    /* out -> in: value is a signal for the command's group */
+    SYNC_SIGNALLED, /* in -> out: it was passed on */
+    SYNC_PROVE,     /* out -> in: try to break out; answered by SYNC_PROVED */
+    SYNC_PROVED,    /* in -> out: value is 0, or which attempt got through */
     SYNC_COUNT,
 };
 
@@ -47,6 +49,8 @@ struct sync_message {
     struct winsize size;
 };
 
+enum noexec { NOEXEC_EXEC, NOEXEC_STREAMS, NOEXEC_CWD };
+
 /* Which of the command's three streams are its own terminal, and more. */
 enum exec_flag {
     EXEC_TTY_0 = 1,
@@ -55,6 +59,7 @@ enum exec_flag {
     EXEC_TTY = 7,
     EXEC_OWN = 8,   /* the streams are those that pid 1 was born with: none come with the message */
     EXEC_ENDS = 16, /* the sandbox ends with this command */
+    EXEC_WITNESS = 32, /* a descriptor comes last that nobody else has: closed by the exec */
 };
 
 /* fds may be NULL. Returns 0 or a negative errno. */

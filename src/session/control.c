@@ -93,9 +93,9 @@ static int handle_signal(struct client *client, const struct control_message *me
 
 static int kill_all(void *context)
 {
-    struct control *control = context;
+    const struct control *control = context;
 
-    (void)sys_pidfd_send_signal(control->session->launch.pidfd, SIGKILL);
+    launch_kill(&control->session->launch);
     return 0;
 }
 
@@ -111,8 +111,7 @@ static int handle_stop(struct client *client, const struct control_message *mess
     if (message->value < 0 || message->value > CONTROL_GRACE_MAX_MS)
         return -EPROTO;
     client->awaits_end = true;
-    control_signal_all(control, SIGTERM);
-    (void)launch_signal(&session->launch, 0, SIGTERM, NULL);
+    session_ask_to_end(session);
     loop_set_timer(&session->loop, &control->stop, is_idle ? 0 : message->value, 0, kill_all,
                    control);
     return 0;

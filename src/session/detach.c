@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -46,6 +47,11 @@ int session_detach_streams(struct session *session, struct launch_command *comma
     int ends[2];
     int result;
 
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "make a pipe");
+    session->witness_fd = ends[0];
+    command->witness_fd = ends[1];
+    command->flags |= EXEC_WITNESS;
     session->has_terminal = isatty(STDIN_FILENO) &&
                             terminal_read_state(STDIN_FILENO, &command->state, &command->size) == 0;
     if (session->has_terminal) {
@@ -65,22 +71,26 @@ int session_detach_streams(struct session *session, struct launch_command *comma
     return output_new(&session->loop, ends[0], false, &session->output, err);
 }
 
-/*
- * Pid 1 takes one message after the other, and says nothing of a command that
- * could be started. So another one is sent behind it that cannot: the answer to
- * that means that the first one runs.
- */
-int session_ask_started(struct session *session, struct bawn_error *err)
+/* A command that could not be run has said so before its descriptor closed. */
+static int on_exec(void *context, uint32_t events)
 {
-    char *argv[] = {(char[]){""}, NULL};
-    char *envp[] = {NULL};
-    struct launch_command echo = {.job = JOB_ECHO,
-                                  .cwd = "/",
-                                  .argv = argv,
-                                  .envp = envp,
-                                  .fds = {STDIN_FILENO, STDIN_FILENO, STDIN_FILENO}};
+    struct session *session = context;
+    struct pollfd said = {.fd = session->launch.sock, .events = POLLIN};
 
-    return launch_exec(&session->launch, &echo, err);
+    (void)events;
+    if (poll(&said, 1, 0) != 0)
+        return 0;
+    loop_remove(&session->loop, &session->witness_source);
+    (void)close(take_fd(&session->witness_fd));
+    session_report(session, 0, NULL);
+    return 0;
+}
+
+int session_await_exec(struct session *session, struct bawn_error *err)
+{
+    session->witness_source = (struct loop_source){
+        .fd = session->witness_fd, .events = POLLIN, .ready = on_exec, .context = session};
+    return loop_add(&session->loop, &session->witness_source, err);
 }
 
 _Noreturn static void become_launcher(struct session_request *request)

@@ -54,8 +54,7 @@ static struct job *new_job(struct client *client, uint32_t name)
         return NULL;
     do
         control->last_job++;
-    while (control->last_job == 0 || control->last_job == JOB_ECHO ||
-           find_job(control, control->last_job));
+    while (control->last_job == 0 || find_job(control, control->last_job));
     *job = (struct job){.number = control->last_job, .name = name, .client = client};
     return job;
 }
@@ -64,7 +63,7 @@ static int start(struct client *client, const struct control_message *message,
                  const struct control_strings *strings, const int fds[CONTROL_FDS],
                  struct bawn_error *err)
 {
-    const struct session *session = client->control->session;
+    struct session *session = client->control->session;
     const struct image *image = session->request->image;
     struct launch_command command = {.flags = message->flags & CONTROL_TTY,
                                      .cwd = image_string(image, image->cwd),

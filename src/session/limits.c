@@ -110,7 +110,11 @@ static int64_t elapsed_ms(const struct session *session)
     return clock_ms() - session->started_ms;
 }
 
-/* The time is up: asked to end first, and after a while made to. */
+/*
+ * The time is up: the commands are asked to end, and after a while everything
+ * is made to. SECURITY: not by pid 1 and not by group: a command joins others,
+ * and holds up what it can.
+ */
 static void check_time(struct session *session)
 {
     int64_t limit = (int64_t)session->request->image->limits.time_ms;
@@ -118,7 +122,10 @@ static void check_time(struct session *session)
 
     if (limit == 0 || over < 0)
         return;
-    (void)launch_signal(&session->launch, 0, over < GRACE_MS ? SIGTERM : SIGKILL, NULL);
+    if (over >= GRACE_MS)
+        launch_kill(&session->launch);
+    else if (!session->is_timed_out)
+        session_ask_to_end(session);
     session->is_timed_out = true;
 }
 
@@ -135,7 +142,7 @@ static void check_memory(struct session *session)
     if (usage.memory_bytes <= limit)
         return;
     session->is_over_memory = true;
-    (void)launch_signal(&session->launch, 0, SIGKILL, NULL);
+    launch_kill(&session->launch);
 }
 
 static int on_tick(void *context)

@@ -12,9 +12,6 @@
 #include "session/terminal.h"
 #include "wire/control.h"
 
-/* A job that is no command: see session_ask_started. */
-#define JOB_ECHO UINT32_MAX
-
 struct control;
 struct output;
 
@@ -27,11 +24,13 @@ struct session {
     struct launch launch;
     struct server server;
     struct loop loop;
-    struct loop_source sync_source, notify_source, server_source, signal_source;
+    struct loop_source sync_source, notify_source, server_source, signal_source, witness_source;
     int signal_fd;
+    struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
     struct terminal terminal;
     int master_fd;           /* of the sandbox's terminal, or -EBADF */
     int pipe_fd;             /* what a detached command without a terminal says, or -EBADF */
+    int witness_fd;          /* hangs up when a detached command runs, or ends; or -EBADF */
     bool has_terminal;       /* a detached command has one */
     struct output *output;   /* of a detached command */
     struct control *control; /* NULL: not to be reached yet */
@@ -64,11 +63,14 @@ int session_publish(struct session *session, struct bawn_error *err);
 /* A detached session: where its streams go, whether its command runs, and the one report. */
 int session_detach_streams(struct session *session, struct launch_command *command,
                            struct bawn_error *err);
-int session_ask_started(struct session *session, struct bawn_error *err);
+int session_await_exec(struct session *session, struct bawn_error *err);
 void session_report(struct session *session, int status, const struct bawn_error *error);
 
 /* Signals of the terminal and of others, passed on to the command. */
 int session_watch_signals(struct session *session, struct bawn_error *err);
+
+/* SIGTERM for every command. */
+void session_ask_to_end(struct session *session);
 
 /* Which streams are a terminal: enum exec_flag. Fills the state that a new one starts with. */
 int session_look_at_streams(struct launch_command *command, struct bawn_error *err);

@@ -201,9 +201,5 @@ int session_publish(struct session *session, struct bawn_error *err)
         return 0;
     }
     result = control_new(session, err);
-    if (result == 0)
-        result = control_register(session->control, err);
-    if (result == 0 && !session->has_terminal)
-        result = session_ask_started(session, err);
-    return result;
+    return result == 0 ? control_register(session->control, err) : result;
 }

@@ -39,15 +39,26 @@ static int end_with(struct session *session, int wait_status)
 
 static int take_terminal(struct session *session, int master_fd)
 {
-    int result;
-
     if (!session->request->is_detached)
         return session_take_terminal(session, master_fd, NULL);
     session->master_fd = master_fd;
-    result = output_new(&session->loop, master_fd, true, &session->output, NULL);
-    if (result == 0)
-        session_report(session, 0, NULL);
-    return result;
+    return output_new(&session->loop, master_fd, true, &session->output, NULL);
+}
+
+/* Not the command's fault. */
+static int refuse_start(struct session *session, const struct sync_message *message)
+{
+    const struct image *image = session->request->image;
+    struct bawn_error *err = &session->failure;
+
+    if (message->flags == NOEXEC_STREAMS)
+        return error_errno(err, message->value, "give the command its streams");
+    (void)error_errno(err, message->value, "enter %s, where the command starts",
+                      image_string(image, image->cwd));
+    error_hint(err, message->value == EACCES
+                        ? "the sandbox's user may not enter it: cd elsewhere, or change its mode"
+                        : "cd to a directory that the policy grants");
+    return -message->value;
 }
 
 /* About the command of the session. */
@@ -57,6 +68,8 @@ static int on_own_message(struct session *session, const struct sync_message *me
     case SYNC_STARTED:
         return fd >= 0 ? take_terminal(session, fd) : 0;
     case SYNC_NOEXEC:
+        if (message->flags != NOEXEC_EXEC)
+            return refuse_start(session, message);
         session->exec_errno = message->value;
         loop_end(&session->loop);
         return 0;
@@ -86,10 +99,10 @@ static int on_message(void *context, uint32_t events)
         result = error_take(bytes, size, &session->failure);
         return result < 0 ? result : -EPROTO;
     }
-    if (message.job == 0)
+    if (message.point == SYNC_SIGNALLED)
+        loop_stop_timer(&session->loop, &session->deaf_timer);
+    else if (message.job == 0)
         return on_own_message(session, &message, fds[0]);
-    if (message.job == JOB_ECHO)
-        session_report(session, 0, NULL);
     else
         control_job_message(session->control, &message, fds[0]);
     return 0;
@@ -170,6 +183,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
      * earlier: the child could not write its id maps. */
     if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         result = error_errno(err, errno, "set not dumpable");
+    if (command.flags & EXEC_WITNESS)
+        (void)close(command.witness_fd);
     environ_free(variables);
     return result;
 }
@@ -184,6 +199,8 @@ static int run(struct session *session, struct bawn_error *err)
         result = start_sandbox(session, err);
     if (result == 0)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
+    if (result == 0 && session->witness_fd >= 0)
+        result = session_await_exec(session, err);
     if (result == 0 && session->launch.notify_fd >= 0)
         result = watch(session, &session->notify_source, session->launch.notify_fd, on_notify, err);
     if (result == 0)
@@ -269,7 +286,8 @@ int session_run(struct session_request *request, struct bawn_error *err)
         .launch = {.pidfd = -EBADF, .sock = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF},
         .signal_fd = -EBADF,
         .master_fd = -EBADF,
-        .pipe_fd = -EBADF};
+        .pipe_fd = -EBADF,
+        .witness_fd = -EBADF};
     int result;
 
     session.group = &session.own_group;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The standard streams and signals of a run: a terminal is replaced, a pipe is handed on. */
 #include "base/error.h"
-#include "session/own.h"
+#include "session/control.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+
+enum { DEAF_MS = 2000 };
 
 /*
  * SECURITY: a directory as a stream would be a way out: what is in it can be
@@ -62,6 +64,36 @@ int session_take_terminal(struct session *session, int master_fd, struct bawn_er
     return terminal_start(&session->terminal, &session->loop, keys_fd(), out, master_fd, err);
 }
 
+void session_ask_to_end(struct session *session)
+{
+    if (session->control)
+        control_signal_all(session->control, SIGTERM);
+    (void)launch_signal(&session->launch, 0, SIGTERM, NULL);
+}
+
+static int on_deaf(void *context)
+{
+    const struct session *session = context;
+
+    launch_kill(&session->launch);
+    return 0;
+}
+
+/* SECURITY: what is to end the command does so, if need be without pid 1: somebody may have stopped
+ * that. A command that is told and goes on is left alone, as outside. */
+static int pass_on(struct session *session, int signal)
+{
+    bool ends = signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+
+    /* There is no command to be told, and the owner's may have others. */
+    if (signal == SIGTERM && !session->request->argv)
+        return on_deaf(session);
+    if (ends && session->deaf_timer.at_ms == 0)
+        loop_set_timer(&session->loop, &session->deaf_timer, DEAF_MS, 0, on_deaf, session);
+    (void)launch_signal(&session->launch, 0, signal, NULL);
+    return 0;
+}
+
 static int on_signal(void *context, uint32_t events)
 {
     struct session *session = context;
@@ -85,7 +117,7 @@ static int on_signal(void *context, uint32_t events)
         terminal_resume(&session->terminal);
         break;
     default:
-        return launch_signal(&session->launch, 0, (int)info.ssi_signo, NULL);
+        return pass_on(session, (int)info.ssi_signo);
     }
     return 0;
 }

@@ -42,16 +42,26 @@ static const char *content(const char *name)
     return text;
 }
 
+static const char *time_limit; /* NULL: none */
+
 static void make_plan(void)
 {
     ck_assert_ptr_nonnull(mkdtemp(workspace));
     ck_assert_int_eq(bawn_load_new(&load, &err), 0);
     bawn_load_isolated(load, true);
     ck_assert_int_eq(bawn_load_workspace(load, workspace, &err), 0);
+    if (time_limit)
+        ck_assert_int_eq(bawn_load_set(load, "sandbox.limits.time", time_limit, "test", &err), 0);
     ck_assert_int_eq(bawn_policy_load(load, &policy, NULL, &err), 0);
     ck_assert_int_eq(bawn_host_probe_kernel(&host, &err), 0);
     ck_assert_int_eq(bawn_plan_new(policy, host, &plan, &err), 0);
     ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+}
+
+static void make_plan_for_a_second(void)
+{
+    time_limit = "1s";
+    make_plan();
 }
 
 static void drop_plan(void)
@@ -238,6 +248,19 @@ START_TEST(a_signal_reaches_its_job_alone)
 }
 END_TEST
 
+START_TEST(time_counts_without_a_first_command)
+{
+    int told, deaf;
+
+    start(NULL);
+    told = exec_shell("exec sleep 1000");
+    deaf = exec_shell("trap '' TERM; sleep 1000; sleep 1000");
+    ck_assert_int_eq(status_of(told), 128 + SIGTERM);
+    ck_assert_int_eq(status_of(deaf), 128 + SIGKILL);
+    bawn_session_close(session);
+}
+END_TEST
+
 static void *start_in_thread(void *context)
 {
     (void)context;
@@ -274,6 +297,7 @@ int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *tcase = tcase_create("session");
+    TCase *limited = tcase_create("limited");
 
     tcase_add_checked_fixture(tcase, make_plan, drop_plan);
     tcase_set_timeout(tcase, CASE_SECONDS);
@@ -290,5 +314,9 @@ int main(void)
     tcase_add_test(tcase, a_thread_that_ended_does_not_end_the_session_it_started);
     tcase_add_test(tcase, an_unknown_session_is_not_opened);
     suite_add_tcase(suite, tcase);
+    tcase_add_checked_fixture(limited, make_plan_for_a_second, drop_plan);
+    tcase_set_timeout(limited, CASE_SECONDS);
+    tcase_add_test(limited, time_counts_without_a_first_command);
+    suite_add_tcase(suite, limited);
     return test_run(suite, "session");
 }

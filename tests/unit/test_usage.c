@@ -104,6 +104,37 @@ START_TEST(tree_is_counted_with_what_threads_made)
 }
 END_TEST
 
+static void *outlive_the_first_thread(void *ready)
+{
+    usleep(100000);
+    touch(24 * MIB, MAP_PRIVATE);
+    wait_for_the_end(*(int *)ready);
+}
+
+START_TEST(memory_is_counted_when_the_first_thread_has_ended)
+{
+    struct usage usage;
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+    if ((pid = fork()) == 0) {
+        pthread_t thread;
+
+        if (pthread_create(&thread, NULL, outlive_the_first_thread, &ready[1]) != 0)
+            _exit(98);
+        pthread_exit(NULL);
+    }
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    ck_assert_int_eq(usage_measure(pid, USAGE_MEMORY, &usage, NULL), 0);
+    ck_assert_uint_eq(usage.processes, 1);
+    ck_assert_uint_ge(usage.memory_bytes, 24 * (uint64_t)MIB);
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
 START_TEST(cpu_time_has_children_that_were_waited_for)
 {
     struct usage usage;
@@ -326,6 +357,7 @@ int main(void)
 
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, tree_is_counted_with_what_threads_made);
+    tcase_add_test(cases, memory_is_counted_when_the_first_thread_has_ended);
     tcase_add_test(cases, cpu_time_has_children_that_were_waited_for);
     tcase_add_test(cases, process_that_is_gone_is_told);
     tcase_add_test(cases, hundred_processes_are_measured_in_a_small_part_of_a_timer);
