@@ -23,7 +23,8 @@
  *
  * A read-only mount does not keep anybody from connecting to a socket. So the
  * trees that somebody granted for reading are looked through for sockets, too, as
- * far as they are not too large; the built-in grants have none.
+ * far as they are not too large. Of the built-in grants those that services use are
+ * shown without any (plan/mounts.c), and the others are root's alone.
  */
 enum { WALK_ENTRIES = 500000, SOCKET_ENTRIES = 20000, WALK_DEPTH = 64, WALK_SECONDS = 10 };
 

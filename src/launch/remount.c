@@ -41,7 +41,7 @@ int remount_open_proc(struct bawn_error *err)
 }
 
 /* KERNEL(5.8): stx_mnt_id; libc's struct may be older. */
-static int mount_id(int fd, unsigned long *ret_id)
+int remount_mount_id(int fd, unsigned long *ret_id)
 {
     uint64_t status[32] = {0};
 
@@ -51,7 +51,7 @@ static int mount_id(int fd, unsigned long *ret_id)
     return 0;
 }
 
-static int read_list(int proc_fd, char **ret_text, struct bawn_error *err)
+int remount_read_list(int proc_fd, char **ret_text, struct bawn_error *err)
 {
     autoclose int fd = openat(proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
     autofree char *text = NULL;
@@ -119,7 +119,7 @@ static bool read_line(char *text, struct line *line)
 
 static int read_lines(int proc_fd, struct list *list, struct bawn_error *err)
 {
-    int result = read_list(proc_fd, &list->text, err);
+    int result = remount_read_list(proc_fd, &list->text, err);
     size_t room = 0;
     char *rest = list->text;
 
@@ -192,7 +192,7 @@ static int remount(int proc_fd, const struct list *list, const struct line *line
     /* The command has the same id and fewer rights: it cannot get there either. */
     if (fd < 0 && errno == EACCES)
         return 0;
-    if (fd < 0 || mount_id(fd, &id) < 0 || id != line->id)
+    if (fd < 0 || remount_mount_id(fd, &id) < 0 || id != line->id)
         return is_covered(list, line) ? 0
                                       : error_set(err, ESTALE, "launch.mounts",
                                                   "%s: the mount has moved", line->point);
@@ -204,7 +204,7 @@ static int remount_lines(int proc_fd, struct list *list, int fd, unsigned long f
                          struct bawn_error *err)
 {
     unsigned long top = 0;
-    int result = mount_id(fd, &top);
+    int result = remount_mount_id(fd, &top);
 
     if (result < 0)
         return error_errno(err, -result, "statx");

@@ -11,7 +11,7 @@
 /* Whether mount_setattr is not to be had here. */
 bool remount_is_needed(void);
 
-/* The procfs around us, before the new root covers it; remount_tree wants it. */
+/* The procfs around us, before the new root covers it; the list of mounts is read there. */
 int remount_open_proc(struct bawn_error *err);
 
 /*
@@ -20,5 +20,9 @@ int remount_open_proc(struct bawn_error *err);
  * somewhere, and nothing of the caller's runs yet. Changes the directory.
  */
 int remount_tree(int proc_fd, int fd, uint64_t attributes, struct bawn_error *err);
+
+/* The list of mounts as text, to be freed; and the number that the mount of fd has in it. */
+int remount_read_list(int proc_fd, char **ret_text, struct bawn_error *err);
+int remount_mount_id(int fd, unsigned long *ret_id);
 
 #endif

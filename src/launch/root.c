@@ -17,6 +17,7 @@
 #include "base/mutant.h"
 #include "kernel/sys.h"
 #include "launch/remount.h"
+#include "launch/shut.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct root {
     int fd;           /* the new root */
     int host_proc;    /* for a build that leaves the pid namespace out; else -EBADF */
     int remount_proc; /* where there is no mount_setattr: the procfs around us; else -EBADF */
+    int proc;         /* the procfs around us */
 };
 
 /* path is a target: relative to the new root. */
@@ -201,6 +203,22 @@ static int place_in_place(struct root *root, const struct image_mount *step, str
     if (sys_move_mount(tree, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
         return fail(err, "move_mount to", target);
     return seal_mounted(root, step, tree, err);
+}
+
+/* What is there already, without its sockets. */
+static int place_shut(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    autoclose int at = -EBADF;
+    int result;
+
+    if (!LAYER("mount"))
+        return 0;
+    at = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
+    result = at < 0 ? fail(err, "open", target) : shut_tree(root->proc, at, target, err);
+    if (fchdir(root->fd) < 0)
+        return error_errno(err, errno, "fchdir");
+    return step->flags & STEP_OPTIONAL ? 0 : result;
 }
 
 /* A part of the new root shown once more, with what is mounted in it. */
@@ -434,6 +452,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_NODE] = place_node,   [STEP_MASK_DIR] = place_shelf, [STEP_MASK_FILE] = place_shelf,
     [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,  [STEP_PIN] = place_in_place,
     [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,    [STEP_AGAIN] = place_again,
+    [STEP_SHUT] = place_shut,
 };
 
 static int place_all(struct root *root, const struct image_mount *first, struct bawn_error *err)
@@ -540,22 +559,27 @@ static int see_root(int fd, struct bawn_error *err)
     return 0;
 }
 
+/* What the new root is about to cover. */
+static int open_procs(struct root *root, struct bawn_error *err)
+{
+    root->host_proc =
+        LAYER("pidns") ? -EBADF : sys_open_tree(AT_FDCWD, "/proc", AT_RECURSIVE | OPEN_TREE_CLONE);
+    root->proc = remount_open_proc(err);
+    if (root->image->flags & IMAGE_BIND_REMOUNT)
+        root->remount_proc = root->proc;
+    return root->proc < 0 ? root->proc : 0;
+}
+
 int root_make(const struct launch_request *request, const int *trees, int *ret_fd,
               struct bawn_error *err)
 {
     struct root root = {
         .image = request->image, .trees = trees, .fd = -EBADF, .remount_proc = -EBADF};
     const struct image_mount *first = image_part(request->image, PART_MOUNTS);
-    int result;
+    int result = open_procs(&root, err);
 
-    root.host_proc =
-        LAYER("pidns") ? -EBADF : sys_open_tree(AT_FDCWD, "/proc", AT_RECURSIVE | OPEN_TREE_CLONE);
-    if (request->image->flags & IMAGE_BIND_REMOUNT) {
-        root.remount_proc = remount_open_proc(err);
-        if (root.remount_proc < 0)
-            return root.remount_proc;
-    }
-    result = open_base(&root, request, err);
+    if (result == 0)
+        result = open_base(&root, request, err);
     if (result == 0)
         result = begin(&root, &first, err);
     if (result == 0)

@@ -384,14 +384,27 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
 }
 
 /* What is mounted from beside the root, where nobody inside sees it. */
-static void add_shelf(struct compiler *compiler, enum image_step step, const char *name,
-                      const char *text)
+static void add_shelf(struct compiler *compiler, enum image_step step, unsigned mode,
+                      const char *name, const char *text)
 {
-    struct image_mount entry = {.step = (uint8_t)step, .flags = STEP_ON_SHELF};
+    struct image_mount entry = {
+        .step = (uint8_t)step, .flags = STEP_ON_SHELF, .mode = (uint16_t)mode};
 
     entry.source = text ? compiler_string(compiler, text) : 0;
     entry.target = compiler_string(compiler, name);
     compiler_add(compiler, PART_SKELETON, &entry, sizeof(entry));
+}
+
+/* A tree that is shown by now, through an overlay. */
+static void shut_step(struct compiler *compiler, const struct mount_step *step)
+{
+    struct image_mount mount = {.step = STEP_SHUT, .flags = STEP_READ_ONLY};
+
+    if (compiler->input->best_effort)
+        mount.flags |= STEP_OPTIONAL;
+    if (!is_made(compiler, "empty", 2))
+        add_shelf(compiler, STEP_DIR, MODE_DIR, "empty", NULL);
+    add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount, NULL, step->target);
 }
 
 static bool may_read(const struct compiler *compiler, const char *path)
@@ -426,7 +439,7 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
     if (look_at(compiler, resolved) != LOOK_OTHER)
         return;
     (void)snprintf(name, sizeof(name), "text-%u", compiler->texts++);
-    add_shelf(compiler, STEP_TEXT, name, text);
+    add_shelf(compiler, STEP_TEXT, 0, name, text);
     add_step(compiler, is_early(compiler, resolved) ? EARLY : LATE, mount, name, resolved);
 }
 
@@ -478,6 +491,9 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         if (leads_on(compiler, step))
             return hollow_step(compiler, step);
         cover_step(compiler, step);
+        return 0;
+    case MOUNT_SHUT:
+        shut_step(compiler, step);
         return 0;
     case MOUNT_OVERLAY:
         break;
@@ -549,8 +565,8 @@ int compile_mounts(struct compiler *compiler)
     struct strbuf *mounts = &compiler->parts[PART_MOUNTS];
     int r = 0;
 
-    add_shelf(compiler, STEP_FILE, "mask-file", NULL);
-    add_shelf(compiler, STEP_DIR, "mask-dir", NULL);
+    add_shelf(compiler, STEP_FILE, 0, "mask-file", NULL);
+    add_shelf(compiler, STEP_DIR, 0, "mask-dir", NULL);
     vec_each (&compiler->input->plan->mounts, step) {
         if (r == 0)
             r = one_step(compiler, step);

@@ -146,6 +146,63 @@ static bool is_visible(enum view view)
     return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY;
 }
 
+/*
+ * Where services keep their sockets, beside /run and /tmp, which are private.
+ * SECURITY: a read-only mount does not keep anybody from connecting to a socket,
+ * and nobody knows which ones will be made. Through an overlay the kernel finds
+ * none of them, but what the host renames or makes meanwhile may not be seen
+ * either: so this is not done to trees that the caller works in.
+ */
+static const struct path_rule service_places[] = {{.path = "/opt", .link = "/opt"},
+                                                  {.path = "/srv", .link = "/srv"},
+                                                  {.path = "/usr/local", .link = "/usr/local"},
+                                                  {.path = "/var", .link = "/var"}};
+enum { PLACE_COUNT = sizeof(service_places) / sizeof(service_places[0]) };
+
+static bool is_shut(const struct plan *plan, const struct spot *spot, enum view around)
+{
+    const char *path = spot->rule->path;
+    const struct policy *policy = plan->policy;
+
+    if (spot->view != VIEW_RO || path_is_below(path, policy->home) ||
+        path_is_below(path, policy->workspace) || path_is_below(policy->home, path))
+        return false;
+    for (size_t i = 0; i < PLACE_COUNT; i++) {
+        if (around == VIEW_RO ? strcmp(path, service_places[i].path) == 0
+                              : path_is_below(path, service_places[i].path))
+            return around != VIEW_RW && around != VIEW_OVERLAY;
+    }
+    return false;
+}
+
+/* A tree that is shown by now, without its sockets. */
+static int shut_spot(struct plan *plan, const struct spot *spot)
+{
+    if (plan->backend != BACKEND_NATIVE)
+        return 0;
+    plan->shut++;
+    if (!plan_has(plan, FEATURE_OVERLAY))
+        return 0;
+    return add_step(plan, (struct mount_step){.kind = MOUNT_SHUT,
+                                              .target = spot->rule->path,
+                                              .read_only = true,
+                                              .rule = spot->rule});
+}
+
+static int enforce_shut(struct plan *plan)
+{
+    const struct feature_fact *overlay = &plan->facts->features[FEATURE_OVERLAY];
+
+    if (plan->shut == 0)
+        return 0;
+    return plan_enforce(plan, "sockets in the system's read-only trees cannot be connected to",
+                        (struct origin){0}, overlay->available ? BY_MOUNT : 0,
+                        overlay->available
+                            ? NULL
+                            : arena_printf(&plan->arena, "no overlayfs here (%s: %s)",
+                                           overlay->step, strerror(overlay->errnum)));
+}
+
 /* A fresh procfs is private, but the kernel fills it with the same names as the host's. */
 static bool in_own_proc(const char *path, enum view around)
 {
@@ -342,7 +399,7 @@ static int enforce_given_up(struct plan *plan)
 static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret_count)
 {
     const struct policy *policy = plan->policy;
-    struct spot *spots = calloc(policy->rules.count + 1, sizeof(*spots));
+    struct spot *spots = calloc(policy->rules.count + PLACE_COUNT, sizeof(*spots));
     size_t count = 0;
 
     if (!spots)
@@ -353,6 +410,10 @@ static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret
             spots[count].number = count;
             count++;
         }
+    }
+    for (size_t i = 0; i < PLACE_COUNT; i++, count++) {
+        spots[count].rule = &service_places[i];
+        spots[count].number = count;
     }
     qsort(spots, count, sizeof(*spots), compare_spots);
     *ret_spots = spots;
@@ -474,6 +535,8 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
         r = place_behind(plan, rooms, looker, &spots[0]);
     else if (r == 0)
         r = place_spot(plan, &spots[0], around, look, target);
+    if (r == 0 && look == LOOK_DIRECTORY && is_shut(plan, &spots[0], around))
+        r = shut_spot(plan, &spots[0]);
     if (look == LOOK_UNKNOWN && spots[0].has_step)
         look = LOOK_OTHER; /* masked with the directory that it is in */
     for (size_t i = 0; r == 0 && i < count; i++) {
@@ -524,6 +587,8 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
     }
     if (r == 0)
         r = enforce_given_up(plan);
+    if (r == 0)
+        r = enforce_shut(plan);
     vec_done(&rooms.open);
     map_done(&rooms.parents);
     free(spots);

@@ -144,7 +144,7 @@ static int plan_landlock(struct plan *plan)
         bool only_read;
 
         if (step->kind == MOUNT_SYMLINK || step->kind == MOUNT_MASK_DIR ||
-            step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_SEAL)
+            step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_SEAL || step->kind == MOUNT_SHUT)
             continue;
         /* SECURITY: without mounts a private tree or an overlay is the host's own: nothing of it is
          * granted, and of an overlay only what it shows. */

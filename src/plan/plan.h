@@ -19,6 +19,7 @@ enum mount_kind {
     MOUNT_MASK_DIR,
     MOUNT_MASK_FILE,
     MOUNT_SEAL, /* what is there already, made read-only in place */
+    MOUNT_SHUT, /* what is there already, read-only, with sockets that nobody can connect to */
 };
 
 struct mount_step {
@@ -109,6 +110,7 @@ struct plan {
     VEC(struct env_step) env;
     VEC(struct enforcement) rules;
     size_t unenforced;
+    size_t shut;     /* trees whose sockets are to be out of reach */
     size_t given_up; /* built-in rules that nobody holds, where nobody is told of what is made */
 };
 

@@ -13,7 +13,7 @@ static const char *const mount_words[] = {
     [MOUNT_BIND] = "bind",       [MOUNT_OVERLAY] = "overlay",   [MOUNT_TMPFS] = "tmpfs",
     [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_NODE] = "node",
     [MOUNT_SYMLINK] = "symlink", [MOUNT_MASK_DIR] = "mask dir", [MOUNT_MASK_FILE] = "mask file",
-    [MOUNT_SEAL] = "seal",
+    [MOUNT_SEAL] = "seal",       [MOUNT_SHUT] = "shut",
 };
 
 static const char *const action_words[] = {

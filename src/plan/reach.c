@@ -126,7 +126,7 @@ static bool lacks_place(const struct plan *plan, const struct looker *looker, co
     char target[LIMIT_PATH_BYTES];
 
     vec_each (&plan->mounts, step) {
-        if (path_is_below(path, step->target))
+        if (path_is_below(path, step->target) && step->kind != MOUNT_SHUT)
             nearest = step;
     }
     if (!nearest)

@@ -121,7 +121,8 @@ static bool is_transparent(const struct image_mount *mount)
 {
     return mount->step == STEP_DIR || mount->step == STEP_FILE || mount->step == STEP_SYMLINK ||
            mount->step == STEP_TEXT || mount->step == STEP_PIN || mount->step == STEP_SEAL ||
-           mount->step == STEP_SEAL_ALL || mount->step == STEP_CLOSE || mount->step == STEP_AGAIN;
+           mount->step == STEP_SEAL_ALL || mount->step == STEP_CLOSE || mount->step == STEP_AGAIN ||
+           mount->step == STEP_SHUT;
 }
 
 /* Both without a leading slash; "" is the root. */

@@ -34,6 +34,7 @@ enum image_step {
     STEP_MASK_FILE, /* an unreadable empty file over what is there */
     STEP_SEAL,      /* what is there, read-only in place */
     STEP_PIN,       /* what is there, made a mount point so that it cannot be moved away */
+    STEP_SHUT,      /* what is there, read-only, with sockets that nobody can connect to */
     STEP_CGROUP,    /* the sandbox's own view of cgroup v2 */
     STEP_SHELF,     /* a file of our own, named by source, over what is there */
     STEP_AGAIN,     /* what is at source inside, with all that is mounted in it */

@@ -271,6 +271,60 @@ START_TEST(own_procfs_is_masked_and_sealed)
 }
 END_TEST
 
+static const struct mount_step *find_shut(const struct plan *plan, const char *target)
+{
+    const struct mount_step *found = NULL;
+
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_SHUT && strcmp(step->target, target) == 0)
+            found = step;
+    }
+    return found;
+}
+
+START_TEST(sockets_of_services_are_shut)
+{
+    struct bawn_policy *policy = load_text(work);
+    struct bawn_policy *all = load_text("sandbox:\n"
+                                        "  reads: static\n"
+                                        "  paths: {work: {root: /srv/work, mode: rw}}\n"
+                                        "  protect: [/srv/work/secret]\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    policy->policy.home = all->policy.home = "/home/u";
+    policy->policy.workspace = all->policy.workspace = "/srv/work";
+    /* After it was mounted; not what can be written, nor what is not there. */
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert(find_shut(&plan, "/srv/ro") == find_step(&plan, "/srv/ro") + 1);
+    ck_assert_ptr_null(find_shut(&plan, "/srv/work"));
+    ck_assert_ptr_null(find_shut(&plan, "/srv"));
+    ck_assert_ptr_null(find_shut(&plan, "/opt"));
+    ck_assert_uint_eq(find_rule(&plan, "sockets in the system's")->by, BY_MOUNT);
+    plan_done(&plan);
+    /* Where all can be read the place itself is, and what is granted in it comes later. */
+    make_plan(all, &facts, NULL, &plan);
+    ck_assert_ptr_nonnull(find_shut(&plan, "/srv"));
+    ck_assert(find_shut(&plan, "/srv") < find_step(&plan, "/srv/work"));
+    ck_assert_ptr_null(find_shut(&plan, "/srv/ro"));
+    ck_assert_ptr_null(find_shut(&plan, "/srv/work/secret"));
+    plan_done(&plan);
+    /* The caller works below his home. */
+    all->policy.home = "/srv/home";
+    make_plan(all, &facts, NULL, &plan);
+    ck_assert_ptr_null(find_shut(&plan, "/srv"));
+    plan_done(&plan);
+    /* Without overlays nobody holds it. */
+    facts.features[FEATURE_OVERLAY].available = false;
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_ptr_null(find_shut(&plan, "/srv/ro"));
+    ck_assert_uint_eq(find_rule(&plan, "sockets in the system's")->by, 0);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+    bawn_policy_free(all);
+}
+END_TEST
+
 START_TEST(environment_is_an_allow_list)
 {
     static const char *const variables[] = {
@@ -574,6 +628,7 @@ int main(void)
     tcase_add_test(all, landlock_is_cut_to_the_abi);
     tcase_add_test(all, the_hosts_network_has_abstract_sockets);
     tcase_add_test(all, own_procfs_is_masked_and_sealed);
+    tcase_add_test(all, sockets_of_services_are_shut);
     tcase_add_test(all, environment_is_an_allow_list);
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, a_denial_without_a_proxy_cannot_be_held);
