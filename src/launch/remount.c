@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "kernel/sys.h"
+#include "launch/closed.h"
+#include "launch/root.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +27,9 @@ struct list {
     char *text;
     struct line *lines;
     size_t count;
+    int proc_fd;
+    unsigned long flags; /* for each */
+    struct closed *closed;
 };
 
 bool remount_is_needed(void)
@@ -181,56 +186,79 @@ static int set_flags(int proc_fd, int fd, unsigned long flags)
     return fchdir(proc_fd) < 0 || mount(NULL, name, NULL, flags, NULL) < 0 ? -errno : 0;
 }
 
-static int remount(int proc_fd, const struct list *list, const struct line *line,
-                   unsigned long flags, struct bawn_error *err)
+/* Below the new root, as a target. */
+static const char *target_of(const struct line *line)
 {
-    autoclose int fd = sys_openat2(AT_FDCWD, line->point, O_PATH | O_CLOEXEC,
-                                   RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    static const char root[] = ROOT_POINT "/";
+
+    return strncmp(line->point, root, sizeof(root) - 1) == 0 ? line->point + sizeof(root) - 1
+                                                             : NULL;
+}
+
+static int mask_closed(const struct list *list, const struct line *line, struct bawn_error *err)
+{
+    const char *target = target_of(line);
+
+    if (!target)
+        return error_errno(err, EACCES, "open %s", line->point);
+    if (chdir(ROOT_POINT) < 0)
+        return error_errno(err, errno, "enter the new root");
+    return closed_mask(list->closed, target, err);
+}
+
+static int remount(const struct list *list, const struct line *line, struct bawn_error *err)
+{
+    const char *target = target_of(line);
+    autoclose int fd = -EBADF;
     unsigned long id = 0;
     int result;
 
-    /* The command has the same id and fewer rights: it cannot get there either. */
-    if (fd < 0 && errno == EACCES)
+    if (target && closed_hides(list->closed, target))
         return 0;
+    fd = sys_openat2(AT_FDCWD, line->point, O_PATH | O_CLOEXEC,
+                     RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    if (fd < 0 && errno == EACCES)
+        return mask_closed(list, line, err);
     if (fd < 0 || remount_mount_id(fd, &id) < 0 || id != line->id)
         return is_covered(list, line) ? 0
                                       : error_set(err, ESTALE, "launch.mounts",
                                                   "%s: the mount has moved", line->point);
-    result = set_flags(proc_fd, fd, MS_REMOUNT | MS_BIND | line->flags | flags);
+    result = set_flags(list->proc_fd, fd, MS_REMOUNT | MS_BIND | line->flags | list->flags);
     return result < 0 ? error_errno(err, -result, "remount %s", line->point) : 0;
 }
 
-static int remount_lines(int proc_fd, struct list *list, int fd, unsigned long flags,
-                         struct bawn_error *err)
+static int remount_lines(struct list *list, int fd, struct bawn_error *err)
 {
     unsigned long top = 0;
     int result = remount_mount_id(fd, &top);
 
     if (result < 0)
         return error_errno(err, -result, "statx");
-    result = read_lines(proc_fd, list, err);
+    result = read_lines(list->proc_fd, list, err);
     if (result < 0)
         return result;
     choose(list, top);
     for (size_t i = 0; i < list->count; i++) {
         if (result == 0 && list->lines[i].is_ours)
-            result = remount(proc_fd, list, &list->lines[i], flags, err);
+            result = remount(list, &list->lines[i], err);
     }
     return result;
 }
 
-int remount_tree(int proc_fd, int fd, uint64_t attributes, struct bawn_error *err)
+int remount_tree(int proc_fd, int fd, uint64_t attributes, struct closed *closed,
+                 struct bawn_error *err)
 {
-    unsigned long flags = (attributes & SYS_MOUNT_RDONLY ? MS_RDONLY : 0UL) |
-                          (attributes & SYS_MOUNT_NOSUID ? MS_NOSUID : 0UL) |
-                          (attributes & SYS_MOUNT_NODEV ? MS_NODEV : 0UL);
-    struct list list = {0};
+    struct list list = {.proc_fd = proc_fd,
+                        .flags = (attributes & SYS_MOUNT_RDONLY ? MS_RDONLY : 0UL) |
+                                 (attributes & SYS_MOUNT_NOSUID ? MS_NOSUID : 0UL) |
+                                 (attributes & SYS_MOUNT_NODEV ? MS_NODEV : 0UL),
+                        .closed = closed};
     /* First: what the host mounts below from now on does not come here any more. */
     int result = set_flags(proc_fd, fd, MS_REC | MS_PRIVATE);
 
     if (result < 0)
         return error_errno(err, -result, "make mounts private");
-    result = remount_lines(proc_fd, &list, fd, flags, err);
+    result = remount_lines(&list, fd, err);
     free(list.text);
     free(list.lines);
     return result;

@@ -17,9 +17,12 @@ int remount_open_proc(struct bawn_error *err);
 /*
  * Makes the mount that fd is the root of, and all below it, private, and gives
  * them the attributes (SYS_MOUNT_*) beside those they have. It is mounted
- * somewhere, and nothing of the caller's runs yet. Changes the directory.
+ * somewhere, and nothing of the caller's runs yet. What lies in a directory that is
+ * closed to us is masked. Changes the directory.
  */
-int remount_tree(int proc_fd, int fd, uint64_t attributes, struct bawn_error *err);
+struct closed;
+int remount_tree(int proc_fd, int fd, uint64_t attributes, struct closed *closed,
+                 struct bawn_error *err);
 
 /* The list of mounts as text, to be freed; and the number that the mount of fd has in it. */
 int remount_read_list(int proc_fd, char **ret_text, struct bawn_error *err);

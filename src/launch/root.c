@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/sys.h"
+#include "launch/closed.h"
 #include "launch/remount.h"
 #include "launch/shut.h"
 
@@ -24,7 +25,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#define SHELF "../shelf/"
+#define SHELF ROOT_SHELF
 
 /* SECURITY: a path of the host is opened without following any link, and used by descriptor:
  * whoever swaps a directory for a link meanwhile gets ELOOP, not a mount. */
@@ -37,6 +38,7 @@ struct root {
     int host_proc;    /* for a build that leaves the pid namespace out; else -EBADF */
     int remount_proc; /* where there is no mount_setattr: the procfs around us; else -EBADF */
     int proc;         /* the procfs around us */
+    struct closed closed;
 };
 
 /* path is a target: relative to the new root. */
@@ -125,7 +127,7 @@ static int seal_mounted(struct root *root, const struct image_mount *step, int t
 
     if (root->remount_proc < 0 || !LAYER("mount"))
         return 0;
-    result = remount_tree(root->remount_proc, tree, attributes(step), err);
+    result = remount_tree(root->remount_proc, tree, attributes(step), &root->closed, err);
     if (result == 0 && root->fd >= 0 && fchdir(root->fd) < 0)
         result = error_errno(err, errno, "fchdir");
     return result;
@@ -253,66 +255,12 @@ static int place_shelf(struct root *root, const struct image_mount *step, struct
     } else if (mount(source, target, NULL, MS_BIND, NULL) < 0) {
         result = fail(err, "mount on", target);
     }
-    return (result == -ENOENT || result == -EACCES) && (step->flags & STEP_OPTIONAL) ? 0 : result;
-}
-
-static int write_text(int dir_fd, const char *path, const char *text, struct bawn_error *err)
-{
-    size_t length = strlen(text);
-    int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
-
-    if (fd < 0 || write(fd, text, length) != (ssize_t)length)
-        return error_errno(err, errno ? errno : EIO, "write %s", path);
-    /* A mount with an open writer cannot be sealed. */
-    (void)close(fd);
-    return 0;
-}
-
-/* An entry in a directory of our own. */
-static int make_at(const struct image *image, int dir_fd, const struct image_mount *step,
-                   struct bawn_error *err)
-{
-    const char *source = image_string(image, step->source);
-    const char *target = image_string(image, step->target);
-    int result;
-
-    switch (step->step) {
-    case STEP_DIR:
-        result = mkdirat(dir_fd, target, step->mode);
-        break;
-    case STEP_FILE:
-        result = mknodat(dir_fd, target, S_IFREG | (step->flags & STEP_ON_SHELF ? 0 : 0444), 0);
-        break;
-    case STEP_TEXT:
-        return write_text(dir_fd, target, source, err);
-    default:
-        result = symlinkat(source, dir_fd, target);
-    }
-    return result < 0 ? fail(err, "make", target) : 0;
+    return result == -ENOENT && (step->flags & STEP_OPTIONAL) ? 0 : result;
 }
 
 static int place_entry(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
-    return make_at(root->image, AT_FDCWD, step, err);
-}
-
-int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
-{
-    autoclose int root_fd = -EBADF;
-    autoclose int shelf_fd = -EBADF;
-    int result = 0;
-
-    if (mkdirat(dir_fd, "root", 0755) < 0 || mkdirat(dir_fd, "shelf", 0755) < 0)
-        return error_errno(err, errno, "make the new root");
-    root_fd = openat(dir_fd, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    shelf_fd = openat(dir_fd, "shelf", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (root_fd < 0 || shelf_fd < 0)
-        return error_errno(err, errno, "open the new root");
-    image_each (image, PART_SKELETON, struct image_mount, step) {
-        if (result == 0)
-            result = make_at(image, step->flags & STEP_ON_SHELF ? shelf_fd : root_fd, step, err);
-    }
-    return result;
+    return root_make_entry(root->image, AT_FDCWD, step, err);
 }
 
 static int place_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -336,9 +284,7 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
     }
     if (result == 0)
         result = mount("tmpfs", target, "tmpfs", flags, options);
-    if (result == 0 || (errno == EACCES && (step->flags & STEP_OPTIONAL)))
-        return 0;
-    return fail(err, "mount tmpfs on", image_string(root->image, step->target));
+    return result < 0 ? fail(err, "mount tmpfs on", image_string(root->image, step->target)) : 0;
 }
 
 static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -455,33 +401,46 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_SHUT] = place_shut,
 };
 
+/* Whether it keeps something of a tree away from the command: then it cannot be left out. */
+static bool is_hold(const struct image_mount *step)
+{
+    return step->step == STEP_TMPFS || step->step == STEP_MASK_DIR ||
+           step->step == STEP_MASK_FILE || step->step == STEP_SHELF || step->step == STEP_SEAL ||
+           step->step == STEP_PIN || step->step == STEP_SHUT;
+}
+
+static int place_one(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    int result;
+
+    if (!place[step->step])
+        return error_set(err, ENOTSUP, "launch.step", "%s: this cannot be mounted yet", target);
+    if (closed_hides(&root->closed, target)) {
+        root->trees += step->flags & STEP_IDMAP ? 1 : 0;
+        return 0;
+    }
+    result = place[step->step](root, step, err);
+    if (result == -EACCES && is_hold(step))
+        result = closed_mask(&root->closed, target, err);
+    if (result == 0 && step->step == STEP_TMPFS && (step->flags & STEP_IN_TREE) &&
+        fchdir(root->fd) < 0)
+        result = error_errno(err, errno, "fchdir");
+    return result;
+}
+
 static int place_all(struct root *root, const struct image_mount *first, struct bawn_error *err)
 {
     const struct image_mount *steps = image_part(root->image, PART_MOUNTS);
     const struct image_mount *last = steps + image_count(root->image, PART_MOUNTS);
 
     for (const struct image_mount *step = first; step < last; step++) {
-        int result = place[step->step]
-                         ? place[step->step](root, step, err)
-                         : error_set(err, ENOTSUP, "launch.step", "%s: this cannot be mounted yet",
-                                     image_string(root->image, step->target));
+        int result = place_one(root, step, err);
 
-        if (result == 0 && step->step == STEP_TMPFS && (step->flags & STEP_IN_TREE) &&
-            fchdir(root->fd) < 0)
-            result = error_errno(err, errno, "fchdir");
         if (result < 0)
             return result;
     }
     return 0;
-}
-
-int root_clone_skeleton(const char *path, struct bawn_error *err)
-{
-    int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, RESOLVE_HOST);
-    int tree =
-        fd < 0 ? -1 : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-
-    return tree < 0 ? error_errno(err, errno, "open the skeleton of the root") : tree;
 }
 
 /* What an earlier start left for us, as the directory that the root is made in. */
@@ -539,7 +498,7 @@ static int begin(struct root *root, const struct image_mount **first, struct baw
     } else if (mount("root", "root", NULL, MS_BIND, NULL) < 0) {
         return error_errno(err, errno, "mount the new root");
     }
-    root->fd = openat(AT_FDCWD, "/proc/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    root->fd = openat(AT_FDCWD, ROOT_POINT, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root->fd < 0 || fchdir(root->fd) < 0)
         return error_errno(err, errno, "enter the new root");
     return 0;

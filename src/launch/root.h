@@ -5,6 +5,14 @@
 
 #include "launch/launch.h"
 
+/* Where the new root is while it is made; and beside it, files of our own to mount. */
+#define ROOT_SHELF "/proc/shelf/"
+#define ROOT_POINT "/proc/root"
+
+/* An entry in a directory of our own: STEP_DIR, STEP_FILE, STEP_TEXT or STEP_SYMLINK. */
+int root_make_entry(const struct image *image, int dir_fd, const struct image_mount *step,
+                    struct bawn_error *err);
+
 /* Makes what is the same at every start of an image, in an empty directory that a later
  * launch_request can name. Its modes are those of the root: the caller's umask is to be 0. */
 int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err);

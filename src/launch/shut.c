@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "launch/remount.h"
+#include "launch/root.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,9 +23,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* The directory that the root is made in is at /proc: see root.c. */
-#define SHELF  "/proc/shelf/"
-#define LAYERS "lowerdir=.:" SHELF "empty,userxattr"
+#define LAYERS "lowerdir=.:" ROOT_SHELF "empty,userxattr"
 
 enum { DIRECTORIES = 8192, DEPTH = 32 };
 
@@ -122,7 +121,7 @@ static int shut_entry(struct shut *shut, int dir_fd, const struct dirent *entry,
     if (fd < 0 || fstat(fd, &status) < 0)
         return errno == ENOENT ? 0 : error_errno(err, errno, "look at %s", entry->d_name);
     if (S_ISSOCK(status.st_mode))
-        return mask(fd, SHELF "mask-file", err);
+        return mask(fd, ROOT_SHELF "mask-file", err);
     return S_ISDIR(status.st_mode) ? shut_dir(shut, fd, depth + 1, err) : 0;
 }
 
@@ -134,7 +133,7 @@ static int shut_entries(struct shut *shut, int at, unsigned depth, struct bawn_e
     int result = 0;
 
     if (fd < 0 && errno == EACCES)
-        return mask(at, SHELF "mask-dir", err);
+        return mask(at, ROOT_SHELF "mask-dir", err);
     if (!dir)
         return error_errno(err, errno, "list a directory in /%s", shut->name);
     while (result == 0 && (entry = readdir(dir)))
@@ -154,7 +153,7 @@ static int shut_dir(struct shut *shut, int fd, unsigned depth, struct bawn_error
         mount("overlay", ".", "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, LAYERS) == 0)
         return 0;
     if (errno == EACCES)
-        return mask(fd, SHELF "mask-dir", err);
+        return mask(fd, ROOT_SHELF "mask-dir", err);
     /* ELOOP: our own shelf is in it. */
     if (errno != EINVAL && errno != ELOOP)
         return error_errno(err, errno, "mount an overlay on /%s", shut->name);

@@ -140,7 +140,7 @@ static enum look look_at(const struct compiler *compiler, const char *path)
  * then another can be made in its place. So every directory between a writable
  * tree's root and what is held or hidden in it is a mount point too.
  */
-static void pin_parents(struct compiler *compiler, const char *target, uint8_t flags)
+static void pin_parents(struct compiler *compiler, const char *target)
 {
     const struct cover *cover = cover_of(compiler, target);
     char path[LIMIT_PATH_BYTES];
@@ -153,8 +153,7 @@ static void pin_parents(struct compiler *compiler, const char *target, uint8_t f
         memcpy(path, target, i);
         path[i] = '\0';
         if (!is_made(compiler, path, 1))
-            add_step(compiler, LATE, (struct image_mount){.step = STEP_PIN, .flags = flags}, NULL,
-                     path);
+            add_step(compiler, LATE, (struct image_mount){.step = STEP_PIN}, NULL, path);
     }
 }
 
@@ -187,7 +186,7 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
     if (mount.step == STEP_SEAL)
-        pin_parents(compiler, step->target, 0);
+        pin_parents(compiler, step->target);
     else if (!is_root)
         make_point(compiler, step->target, file);
     if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
@@ -232,11 +231,7 @@ static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, 
     mount.size_bytes = step->size_bytes ? tmpfs_size(compiler, step->size_bytes) : 4096;
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
-    /* A directory of the host that is closed to the launcher is closed to the command too, which
-     * has the same id there and fewer rights: there is nothing to cover. */
-    if (cover && cover->kind == COVER_TREE)
-        mount.flags |= STEP_OPTIONAL;
-    pin_parents(compiler, step->target, mount.flags & STEP_OPTIONAL);
+    pin_parents(compiler, step->target);
     make_point(compiler, step->target, false);
     add_step(compiler, LATE, mount, NULL, step->target);
     return add_cover(compiler, step->target, COVER_OWN, true, false);
@@ -375,7 +370,7 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
         return;
     if (in_proc || is_closed)
         mount.flags |= STEP_OPTIONAL;
-    pin_parents(compiler, step->target, 0);
+    pin_parents(compiler, step->target);
     add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,
              mount.step == STEP_MASK_DIR    ? "mask-dir"
              : mount.step == STEP_MASK_FILE ? "mask-file"

@@ -513,8 +513,8 @@ static int place_behind(struct plan *plan, struct rooms *rooms, const struct loo
 
 static bool needs_mount(const struct spot *spot, enum view around)
 {
-    return is_visible(around) && (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK ||
-                                  (spot->view == VIEW_RO && around != VIEW_RO));
+    return is_visible(around) && spot->view != around && spot->view != VIEW_RW &&
+           spot->view != VIEW_OVERLAY;
 }
 
 /* All rules of one path; they share the step that the first of them makes. */

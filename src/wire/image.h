@@ -48,7 +48,7 @@ enum {
     STEP_IS_FILE = 2,
     STEP_IN_TREE = 4,   /* the target lies in a tree of the host: no link on the way is followed */
     STEP_IDMAP = 8,     /* files of the caller belong to the command */
-    STEP_OPTIONAL = 16, /* what is not there (any more), or closed to us, is skipped */
+    STEP_OPTIONAL = 16, /* what is not there (any more) is skipped */
     STEP_ON_SHELF = 64, /* made beside the root, to be mounted into it */
     STEP_STEADY = 32,   /* only root can change what the source's name leads to: used by name */
 };

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/closed.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/mutant.h"
+#include "kernel/sys.h"
+#include "launch/root.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The nearest directory above a target that can be opened; path becomes its name. */
+static int open_above(char *path, struct bawn_error *err)
+{
+    int fd = -EBADF;
+
+    do {
+        char *slash = strrchr(path, '/');
+
+        if (!slash)
+            return error_set(err, EACCES, "launch.closed", "/%s is closed to us", path);
+        *slash = '\0';
+        fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
+    } while (fd < 0 && errno == EACCES);
+    return fd < 0 ? error_errno(err, errno, "open /%s", path) : fd;
+}
+
+int closed_mask(struct closed *closed, const char *target, struct bawn_error *err)
+{
+    autofree char *path = strdup(target);
+    autoclose int fd = -EBADF;
+    autoclose int tree = -EBADF;
+
+    if (!LAYER("mount"))
+        return 0;
+    if (closed->count == CLOSED_MOST || !path)
+        return error_set(err, E2BIG, "launch.closed",
+                         "too many directories are closed to us, the last on the way to /%s",
+                         target);
+    fd = open_above(path, err);
+    if (fd < 0)
+        return fd;
+    tree = sys_open_tree(AT_FDCWD, ROOT_SHELF "mask-dir", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0 ||
+        sys_move_mount(tree, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        return error_errno(err, errno, "mask /%s", path);
+    closed->targets[closed->count++] = take_ptr(&path);
+    return 0;
+}
+
+bool closed_hides(const struct closed *closed, const char *target)
+{
+    for (size_t i = 0; i < closed->count; i++) {
+        size_t length = strlen(closed->targets[i]);
+
+        if (strncmp(target, closed->targets[i], length) == 0 && target[length] == '/')
+            return true;
+    }
+    return false;
+}

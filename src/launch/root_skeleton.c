@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is the same at every start of an image: directories, links, and files of our own. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "kernel/sys.h"
+#include "launch/root.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int write_text(int dir_fd, const char *path, const char *text, struct bawn_error *err)
+{
+    size_t length = strlen(text);
+    int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+        return error_errno(err, errno ? errno : EIO, "write %s", path);
+    /* A mount with an open writer cannot be sealed. */
+    (void)close(fd);
+    return 0;
+}
+
+int root_make_entry(const struct image *image, int dir_fd, const struct image_mount *step,
+                    struct bawn_error *err)
+{
+    const char *source = image_string(image, step->source);
+    const char *target = image_string(image, step->target);
+    int result;
+
+    switch (step->step) {
+    case STEP_DIR:
+        result = mkdirat(dir_fd, target, step->mode);
+        break;
+    case STEP_FILE:
+        result = mknodat(dir_fd, target, S_IFREG | (step->flags & STEP_ON_SHELF ? 0 : 0444), 0);
+        break;
+    case STEP_TEXT:
+        return write_text(dir_fd, target, source, err);
+    default:
+        result = symlinkat(source, dir_fd, target);
+    }
+    return result < 0 ? error_errno(err, errno, "make /%s", target) : 0;
+}
+
+int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
+{
+    autoclose int root_fd = -EBADF;
+    autoclose int shelf_fd = -EBADF;
+    int result = 0;
+
+    if (mkdirat(dir_fd, "root", 0755) < 0 || mkdirat(dir_fd, "shelf", 0755) < 0)
+        return error_errno(err, errno, "make the new root");
+    root_fd = openat(dir_fd, "root", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    shelf_fd = openat(dir_fd, "shelf", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (root_fd < 0 || shelf_fd < 0)
+        return error_errno(err, errno, "open the new root");
+    image_each (image, PART_SKELETON, struct image_mount, step) {
+        if (result == 0)
+            result =
+                root_make_entry(image, step->flags & STEP_ON_SHELF ? shelf_fd : root_fd, step, err);
+    }
+    return result;
+}
+
+int root_clone_skeleton(const char *path, struct bawn_error *err)
+{
+    int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    int tree =
+        fd < 0 ? -1 : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+    return tree < 0 ? error_errno(err, errno, "open the skeleton of the root") : tree;
+}
