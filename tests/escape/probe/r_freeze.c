@@ -42,10 +42,12 @@ int main(int argc, char **argv)
 
     for (unsigned tries = 1; argc > 1; tries++) {
         if (kill(next, SIGSTOP) == 0) {
-            if (is_newborn(next))
+            if (is_newborn(next)) {
                 close(open(argv[1], O_WRONLY | O_CREAT, 0644));
-            else
-                kill(next, SIGCONT);
+                for (;;)
+                    pause();
+            }
+            kill(next, SIGCONT);
             next++;
         } else if (tries % 1024 == 0) {
             next = last_pid(load) + 1;
