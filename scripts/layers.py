@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks src/LAYERS: every #include "folder/file.h" below src must be allowed for its folder, and
-every folder must be listed."""
+every folder must be listed. Then that the pure folders ask the system nothing, and that what a plan
+is made from is looked at in one place, which notes it."""
 import pathlib
 import re
 import sys
@@ -46,6 +47,20 @@ for path in sorted(src.rglob("*.c")):
                 bad.append(f"{path}:{number}: a pure folder includes <{header.group(1)}.h>")
             if forbidden.search(line) and not line.lstrip().startswith(("*", "/*", '"')):
                 bad.append(f"{path}:{number}: a pure folder asks the system: {line.strip()}")
+# What a policy and its plan are made from is looked at through a view, which notes it. Those that
+# only write, start the launcher or answer questions have no plan to look for.
+view = "api/view.c"
+not_planning = {view, "api/approve.c", "api/query.c", "api/run.c", "api/session.c"}
+looks = re.compile(r"\b(open|openat|openat2|fopen|opendir|fdopendir|stat|lstat|fstatat|statx|statfs|"
+                   r"access|faccessat|readlink|readlinkat|realpath|getcwd|getenv|secure_getenv|"
+                   r"environ_get|getgroups|geteuid|getpw\w+|getgr\w+|file_read|isatty|scandir|glob|"
+                   r"nftw)\s*\(|\bview_passing\b")
+for path in sorted((src / "api").glob("*.c")):
+    if str(path.relative_to(src)) in not_planning:
+        continue
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if looks.search(line) and not line.lstrip().startswith(("*", "/*", '"')):
+            bad.append(f"{path}:{number}: looks at the host past {view}: {line.strip()}")
 if bad:
     print("\n".join(bad))
 sys.exit(1 if bad else 0)

@@ -3,6 +3,7 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "api/view.h"
 #include "base/environ.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -12,14 +13,12 @@
 #include "policy/resolve.h"
 
 #include <bawn/bawn.h>
-#include <time.h>
 
 struct bawn_policy {
     struct policy policy;
-    char **environ;               /* the caller's, as it was at loading */
-    struct timespec since;        /* nothing was read or looked at before */
-    size_t patterns;              /* that hide files which were looked for */
-    VEC(const char *) looked_for; /* where files that count were looked for, found or not */
+    char **environ;    /* the caller's, as it was at loading */
+    struct view *view; /* all that was looked at for it */
+    size_t patterns;   /* that hide files which were looked for */
 };
 
 struct bawn_host {
@@ -29,6 +28,7 @@ struct bawn_host {
 struct bawn_plan {
     struct plan plan;
     const struct bawn_policy *source;
+    struct view *view;       /* all that was looked at for it */
     struct host_facts facts; /* the plan borrows them */
 };
 
@@ -57,44 +57,55 @@ struct bawn_load {
     VEC(struct load_step) steps;
 };
 
-/* The host's files as they are. */
-extern const struct looker host_looker;
-
-/* The same, noting each symbolic link that is met: in links, each ended by NUL. */
+/* What a looker sees, with each symbolic link that is met: in links, each ended by NUL. */
 struct link_notes {
     struct looker looker;
+    const struct looker *host;
     struct strbuf links;
 };
-void link_notes_init(struct link_notes *notes);
+void link_notes_init(struct link_notes *notes, const struct looker *host);
 void link_notes_done(struct link_notes *notes);
 /* The next link; start with NULL. NULL behind the last. */
 const char *link_notes_next(const struct link_notes *notes, const char *link);
 
 /* The directory of the work, resolved; one that can be entered. */
-int load_workspace(const struct bawn_load *load, char **ret_path, struct bawn_error *err);
+int load_workspace(const struct bawn_load *load, struct view *view, char **ret_path,
+                   struct bawn_error *err);
 
-/* What the caller's environment says of home and the user's configuration directory; both are
- * absolute and resolved. */
-int load_home(const struct bawn_load *load, char ret_home[LIMIT_PATH_BYTES],
-              struct bawn_error *err);
-int load_config_home(const struct bawn_load *load, char ret_dir[LIMIT_PATH_BYTES],
-                     struct bawn_error *err);
+/* What the caller's environment says of home; absolute and resolved. */
+int load_home(struct view *view, char ret_home[LIMIT_PATH_BYTES], struct bawn_error *err);
+
+/*
+ * Where configuration is, absolute and resolved. SECURITY: variables may name a
+ * place that an earlier command could write, as with tools that keep all files
+ * of a project in it. What lies in the workspace is the project's, unless it is
+ * in the home that the user database names: that place is sealed in every sandbox
+ * of the user's.
+ */
+struct config_places {
+    char user[LIMIT_PATH_BYTES];    /* "": there is none */
+    char project[LIMIT_PATH_BYTES]; /* "": there is none */
+};
+int load_config_places(struct view *view, const char *workspace, struct config_places *ret_places,
+                       struct bawn_error *err);
 
 /* The project's directory that holds NAME, the workspace or above it; false when there is none. */
-bool load_find_project(const char *workspace, const char *home, const char *name,
+bool load_find_project(struct view *view, const char *workspace, const char *home, const char *name,
                        char ret_dir[LIMIT_PATH_BYTES]);
 
 /* Adds the rules of a finished policy again where their symbolic links lead. */
-int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_error *err);
+int links_follow(struct policy *policy, struct view *view, struct bawn_report *report,
+                 struct bawn_error *err);
 
 /* Gives each file that a pattern hides in a tree that is shown a rule of its own. */
-int matches_find(struct policy *policy, size_t *ret_patterns, struct bawn_error *err);
+int matches_find(struct policy *policy, struct view *view, size_t *ret_patterns,
+                 struct bawn_error *err);
 
 /* SHA-256 in hex. */
 void hash_text(const char *text, size_t length, char ret_hex[65]);
 
-/* The record of approved project files. */
-int approvals_path(const struct bawn_load *load, char ret_path[LIMIT_PATH_BYTES],
+/* The record of approved project files; "" where there is no place for one. */
+int approvals_path(const struct config_places *places, char ret_path[LIMIT_PATH_BYTES],
                    struct bawn_error *err);
 bool approvals_has(const char *record, const char *file, const char *sha256);
 

@@ -21,16 +21,15 @@ void hash_text(const char *text, size_t length, char ret_hex[65])
     (void)SHA256Data((const uint8_t *)text, length, ret_hex);
 }
 
-int approvals_path(const struct bawn_load *load, char ret_path[LIMIT_PATH_BYTES],
+int approvals_path(const struct config_places *places, char ret_path[LIMIT_PATH_BYTES],
                    struct bawn_error *err)
 {
-    char config[LIMIT_PATH_BYTES];
-    int r = load_config_home(load, config, err);
+    int length = *places->user
+                     ? snprintf(ret_path, LIMIT_PATH_BYTES, "%s/bawn/approved", places->user)
+                     : snprintf(ret_path, LIMIT_PATH_BYTES, "%s", "");
 
-    if (r < 0)
-        return r;
-    if (snprintf(ret_path, LIMIT_PATH_BYTES, "%s/bawn/approved", config) >= LIMIT_PATH_BYTES)
-        return error_set(err, ENAMETOOLONG, "path.too_long", "%s: path too long", config);
+    if (length >= LIMIT_PATH_BYTES)
+        return error_set(err, ENAMETOOLONG, "path.too_long", "%s: path too long", places->user);
     return 0;
 }
 
@@ -70,16 +69,17 @@ static char *updated_record(const char *record, const char *file, const char *sh
 
 int bawn_policy_project_file(const struct bawn_load *load, char **ret_path, struct bawn_error *err)
 {
+    autoview struct view *view = view_new(load->environ);
     autofree char *workspace = NULL;
     char home[LIMIT_PATH_BYTES];
     char dir[LIMIT_PATH_BYTES];
-    int r = load_workspace(load, &workspace, err);
+    int r = view ? load_workspace(load, view, &workspace, err) : error_memory(err);
 
     if (r == 0)
-        r = load_home(load, home, err);
+        r = load_home(view, home, err);
     if (r < 0)
         return r;
-    if (!load_find_project(workspace, home, ".bawn", dir))
+    if (!load_find_project(view, workspace, home, ".bawn", dir))
         (void)snprintf(dir, sizeof(dir), "%s", workspace);
     return asprintf(ret_path, "%s/.bawn/policy.yaml", dir) < 0 ? error_memory(err) : 0;
 }
@@ -123,6 +123,27 @@ static int lock_folder(const char *store, struct bawn_error *err)
     return take_fd(&fd);
 }
 
+/* Where an approval is written: where the next start looks for it. */
+static int find_store(const struct bawn_load *load, char ret_store[LIMIT_PATH_BYTES],
+                      struct bawn_error *err)
+{
+    autoview struct view *view = view_new(load->environ);
+    autofree char *workspace = NULL;
+    struct config_places places;
+    int r = view ? load_workspace(load, view, &workspace, err) : error_memory(err);
+
+    if (r == 0)
+        r = load_config_places(view, workspace, &places, err);
+    if (r == 0)
+        r = approvals_path(&places, ret_store, err);
+    if (r < 0 || *ret_store)
+        return r;
+    (void)error_set(err, ENOENT, "approve.place",
+                    "there is no place for approvals: %s lies in the project", places.project);
+    error_hint(err, "set HOME or XDG_CONFIG_HOME to a directory outside of it");
+    return -ENOENT;
+}
+
 int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
                         size_t length, char **ret_store, struct bawn_error *err)
 {
@@ -142,7 +163,7 @@ int bawn_policy_approve(const struct bawn_load *load, const char *path, const ch
         return r;
     if (strchr(file, '\n'))
         return error_set(err, EINVAL, "approve.name", "approve %s: a newline in its name", path);
-    r = approvals_path(load, store, err);
+    r = find_store(load, store, err);
     if (r < 0)
         return r;
     folder = lock_folder(store, err);

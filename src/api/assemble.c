@@ -2,9 +2,7 @@
 /* All layers into one policy. */
 #include "api/assembly.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
@@ -12,12 +10,9 @@
 #include "policy/decide.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * How it works: the documents of all layers are read first, because any of
@@ -77,13 +72,12 @@ static bool is_absent(const struct assembly *assembly, const char *path)
 {
     size_t stem = strlen(path) - strlen(".yaml");
     char other[LIMIT_PATH_BYTES + 64];
-    struct stat st;
 
-    if (lstat(path, &st) == 0)
+    if (view_look(assembly->view, path) != LOOK_ABSENT)
         return false;
     if (strcmp(path + stem, ".yaml") == 0) {
         (void)snprintf(other, sizeof(other), "%.*s.yml", (int)stem, path);
-        if (lstat(other, &st) == 0) {
+        if (view_look(assembly->view, other) != LOOK_ABSENT) {
             report_add(assembly->report, BAWN_ERROR, "load.wrong_name", (struct origin){0},
                        "%s is not read: a policy file is named .yaml", other);
             report_hint(assembly->report, "rename it, or move it away");
@@ -97,20 +91,17 @@ static bool is_absent(const struct assembly *assembly, const char *path)
  * name and its folder's. SECURITY: an approval is for the file at this path, so
  * that a project cannot borrow another one's by linking to it.
  */
-static char *name_file(const char *path)
+static char *name_file(struct view *view, const char *path)
 {
     autofree char *folder = NULL;
     autofree char *above = NULL;
-    autofree char *real = NULL;
-    autofree char *copy = path_normalize("/", path);
+    autofree char *copy = NULL;
+    char real[LIMIT_PATH_BYTES];
     char cwd[LIMIT_PATH_BYTES];
     const char *name;
     char *named = NULL;
 
-    if (*path != '/' && getcwd(cwd, sizeof(cwd))) {
-        free(copy);
-        copy = path_normalize(cwd, path);
-    }
+    copy = path_normalize(*path != '/' && view_cwd(cwd) ? cwd : "/", path);
     name = copy ? strrchr(copy, '/') : NULL;
     if (!name)
         return NULL;
@@ -118,19 +109,11 @@ static char *name_file(const char *path)
     above = folder && strrchr(folder, '/')
                 ? strndup(folder, (size_t)(strrchr(folder, '/') - folder))
                 : NULL;
-    real = above ? realpath(*above ? above : "/", NULL) : NULL;
-    if (!real)
+    if (!above || resolve_path(NULL, "/", *above ? above : "/", &view->looker, real, NULL) < 0)
         return strdup(copy);
     return asprintf(&named, "%s%s", strcmp(real, "/") == 0 ? "" : real, copy + strlen(above)) < 0
                ? NULL
                : named;
-}
-
-int assembly_look_for(struct assembly *assembly, const char *path)
-{
-    const char *kept = assembly_keep(assembly, path);
-
-    return kept && vec_push(&assembly->result->looked_for, kept) ? 0 : error_memory(assembly->err);
 }
 
 /* Reads a file into a document. One that nobody named may be missing. */
@@ -141,10 +124,8 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
     autofree char *named = NULL;
     struct bawn_error err;
     size_t length;
-    int r = file_read(AT_FDCWD, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
+    int r = view_read(assembly->view, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
 
-    if (*path == '/' && assembly_look_for(assembly, path) < 0)
-        return -ENOMEM;
     if (r == -ENOENT && !must_exist && is_absent(assembly, path))
         return 0;
     if (r < 0) {
@@ -154,27 +135,9 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
                                                    "mend the file or move it away");
         return 0;
     }
-    named = name_file(path);
+    named = name_file(assembly->view, path);
     return named ? add_document(assembly, id, named, base, format, text, length)
                  : error_memory(assembly->err);
-}
-
-/* A project's folder may appear in the workspace, or in any directory above it. */
-static int look_for_folder(struct assembly *assembly, const char *folder)
-{
-    char dir[LIMIT_PATH_BYTES];
-    char path[LIMIT_PATH_BYTES + 64];
-    int r = 0;
-
-    (void)snprintf(dir, sizeof(dir), "%s", assembly->policy->workspace);
-    while (r == 0) {
-        (void)snprintf(path, sizeof(path), "%s/%s", dir, folder);
-        r = assembly_look_for(assembly, path);
-        if (!*dir)
-            break;
-        *strrchr(dir, '/') = '\0';
-    }
-    return r;
 }
 
 static int add_project(struct assembly *assembly)
@@ -193,10 +156,8 @@ static int add_project(struct assembly *assembly)
     for (size_t kind = 0; kind < 2; kind++) {
         if (kind == 0 && !assembly->load->claude)
             continue;
-        r = look_for_folder(assembly, kinds[kind].folder);
-        if (r < 0)
-            return r;
-        if (!load_find_project(policy->workspace, policy->home, kinds[kind].folder, dir))
+        if (!load_find_project(assembly->view, policy->workspace, policy->home, kinds[kind].folder,
+                               dir))
             continue;
         for (size_t i = 0; r == 0 && i < 2; i++) {
             (void)snprintf(path, sizeof(path), "%s/%s/%s", dir, kinds[kind].folder,
@@ -208,31 +169,47 @@ static int add_project(struct assembly *assembly)
     return r;
 }
 
+/* The user's settings of Claude Code: not his own where another home was put into the project. */
+static int add_claude(struct assembly *assembly)
+{
+    const struct policy *policy = assembly->policy;
+    char path[LIMIT_PATH_BYTES];
+    char base[LIMIT_PATH_BYTES];
+    bool is_projects;
+
+    assembly_path(base, "%.4000s/.claude", policy->home);
+    is_projects = (!view_usual_home(assembly->view, path) || strcmp(path, policy->home) != 0) &&
+                  path_is_below(base, policy->workspace);
+    return add_file(assembly, is_projects ? LAYER_PROJECT : LAYER_USER,
+                    assembly_path(path, "%.4000s/settings.json", base), base, "claude", false);
+}
+
 /* The files of the org, the user and the project. */
 static int add_layer_files(struct assembly *assembly)
 {
     const struct bawn_load *load = assembly->load;
+    const struct config_places *config = &assembly->config;
     const char *workspace = assembly->policy->workspace;
-    char config[LIMIT_PATH_BYTES];
     char path[LIMIT_PATH_BYTES];
-    char base[LIMIT_PATH_BYTES];
-    int r = load_config_home(load, config, assembly->err);
+    int r = 0;
 
-    if (r == 0 && load->claude)
+    if (load->claude)
         r = add_file(assembly, LAYER_ORG,
                      assembly_path(path, "%s/managed-settings.json", load->claude_dir), workspace,
                      "claude", false);
     if (r == 0)
         r = add_file(assembly, LAYER_ORG, assembly_path(path, "%s/policy.yaml", load->org_dir),
                      workspace, "bawn", false);
-    if (r == 0 && load->claude) {
-        assembly_path(base, "%.4000s/.claude", assembly->policy->home);
-        r = add_file(assembly, LAYER_USER, assembly_path(path, "%.4000s/settings.json", base), base,
-                     "claude", false);
-    }
-    if (r == 0)
-        r = add_file(assembly, LAYER_USER, assembly_path(path, "%.4000s/bawn/policy.yaml", config),
-                     workspace, "bawn", false);
+    if (r == 0 && load->claude)
+        r = add_claude(assembly);
+    if (r == 0 && *config->user)
+        r = add_file(assembly, LAYER_USER,
+                     assembly_path(path, "%.4000s/bawn/policy.yaml", config->user), workspace,
+                     "bawn", false);
+    if (r == 0 && *config->project)
+        r = add_file(assembly, LAYER_PROJECT,
+                     assembly_path(path, "%.4000s/bawn/policy.yaml", config->project), workspace,
+                     "bawn", false);
     return r == 0 ? add_project(assembly) : r;
 }
 
@@ -241,7 +218,7 @@ static int add_named_files(struct assembly *assembly)
 {
     const struct bawn_load *load = assembly->load;
     const char *workspace = assembly->policy->workspace;
-    const char *named = load->isolated ? NULL : environ_get(load->environ, "BAWN_POLICY");
+    const char *named = load->isolated ? NULL : view_variable(assembly->view, "BAWN_POLICY");
     int r = 0;
 
     if (named && *named)
@@ -363,11 +340,14 @@ static int find_places(struct assembly *assembly)
     char store[LIMIT_PATH_BYTES];
     size_t length;
     autofree char *workspace = NULL;
-    int r = load_workspace(load, &workspace, assembly->err);
+    int r = load_workspace(load, assembly->view, &workspace, assembly->err);
 
-    if (r < 0)
-        return r;
-    r = load_home(load, home, assembly->err);
+    if (r == 0)
+        r = load_home(assembly->view, home, assembly->err);
+    if (r == 0)
+        r = load_config_places(assembly->view, workspace, &assembly->config, assembly->err);
+    if (r == 0)
+        r = approvals_path(&assembly->config, store, assembly->err);
     if (r < 0)
         return r;
     if (path_is_below(home, workspace) && strcmp(home, workspace) != 0 && !load->isolated)
@@ -377,13 +357,10 @@ static int find_places(struct assembly *assembly)
     assembly->policy->home = assembly_keep(assembly, home);
     if (!assembly->policy->workspace || !assembly->policy->home)
         return error_memory(assembly->err);
-    r = approvals_path(load, store, assembly->err);
-    if (r < 0)
-        return r;
-    if (assembly_look_for(assembly, store) < 0)
-        return -ENOMEM;
     /* Without a readable record nothing is approved. */
-    (void)file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &assembly->approvals, &length, NULL);
+    if (*store)
+        (void)view_read(assembly->view, store, LIMIT_CONFIG_BYTES, &assembly->approvals, &length,
+                        NULL);
     return assembly_make_places(assembly);
 }
 
@@ -427,9 +404,10 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
-        r = links_follow(assembly->policy, assembly->report, assembly->err);
+        r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);
     if (r == 0 && assembly->load->matches)
-        r = matches_find(assembly->policy, &assembly->result->patterns, assembly->err);
+        r = matches_find(assembly->policy, assembly->view, &assembly->result->patterns,
+                         assembly->err);
     if (r == 0)
         r = examine_workspace(assembly);
     if (r == 0 && report_has_errors(assembly->report))
@@ -446,11 +424,12 @@ int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_poli
     assembly.result = calloc(1, sizeof(*assembly.result));
     if (assembly.result)
         assembly.result->environ = environ_copy((const char *const *)load->environ);
-    if (!assembly.report || !assembly.result || !assembly.result->environ) {
+    if (assembly.result && assembly.result->environ)
+        assembly.view = assembly.result->view = view_new(assembly.result->environ);
+    if (!assembly.report || !assembly.view) {
         r = error_memory(err);
     } else {
         assembly.policy = &assembly.result->policy;
-        assembly.result->since = clock_wall();
         r = assemble(&assembly);
     }
     vec_each (&assembly.documents, pending)

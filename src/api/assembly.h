@@ -17,18 +17,17 @@ struct pending {
 struct assembly {
     const struct bawn_load *load;
     struct bawn_policy *result;
+    struct view *view; /* the result's */
     struct policy *policy;
     struct bawn_report *report;
     struct bawn_error *err;
     VEC(struct pending) documents;
+    struct config_places config;
     char *approvals; /* the record, or NULL */
 };
 
 /* A copy that lives as long as the policy. NULL when out of memory. */
 const char *assembly_keep(struct assembly *assembly, const char *text);
-
-/* Notes that a file at this place would count. */
-int assembly_look_for(struct assembly *assembly, const char *path);
 
 /* What $NAME in front of a path stands for; home and workspace are known by then. */
 int assembly_make_places(struct assembly *assembly);

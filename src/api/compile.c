@@ -3,7 +3,6 @@
 #include "plan/compile.h"
 
 #include "api/api.h"
-#include "api/deps.h"
 #include "api/ids.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -20,92 +19,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Whether a path is shown in a tree whose files belong to the command when root runs bawn. */
-static bool is_mapped(const struct plan *plan, const char *path)
-{
-    const struct mount_step *nearest = NULL;
-
-    vec_each (&plan->mounts, step) {
-        if (step->kind == MOUNT_BIND && path_is_below(path, step->target))
-            nearest = step;
-    }
-    return nearest && compile_maps_owner(plan, nearest);
-}
-
-/* What everybody may do with a file, and with the directories on the way to it. */
-static bool is_open_to_all(const char *path)
-{
-    char dir[LIMIT_PATH_BYTES];
-    struct stat status;
-
-    if (lstat(path, &status) < 0 || !(status.st_mode & 07))
-        return false;
-    (void)snprintf(dir, sizeof(dir), "%s", path);
-    do {
-        path_cut_name(dir);
-        if (lstat(dir, &status) < 0 || !(status.st_mode & 01))
-            return false;
-    } while (strcmp(dir, "/") != 0);
-    return true;
-}
-
-/*
- * Ordinary users: the command has the caller's rights. Root: it has those of
- * others, and of the owner in trees that are mapped to it. SECURITY: the owner of
- * a file, or of a directory on the way to it, gives himself the rights that its
- * mode does not.
- */
-static bool reaches(void *context, const char *path)
-{
-    const struct bawn_plan *plan = context;
-    char dir[LIMIT_PATH_BYTES];
-    struct stat status;
-
-    if (plan->plan.facts->uid == 0 && ids_are_all())
-        return plan->plan.process.keeps_host_root || is_mapped(&plan->plan, path) ||
-               is_open_to_all(path);
-    if (access(path, R_OK) == 0 || access(path, W_OK) == 0 || access(path, X_OK) == 0)
-        return true;
-    (void)snprintf(dir, sizeof(dir), "%s", path);
-    while (lstat(dir, &status) < 0)
-        path_cut_name(dir);
-    return status.st_uid == plan->plan.facts->uid;
-}
-
-static bool is_steady(void *context, const char *path)
-{
-    char dir[LIMIT_PATH_BYTES];
-    struct stat status;
-
-    (void)context;
-    (void)snprintf(dir, sizeof(dir), "%s", path);
-    for (;;) {
-        if (lstat(dir, &status) < 0 || status.st_uid != 0 || S_ISLNK(status.st_mode) ||
-            (status.st_mode & 022))
-            return false;
-        if (strcmp(dir, "/") == 0)
-            return true;
-        path_cut_name(dir);
-    }
-}
-
-static bool is_private(void *context, const char *path)
-{
-    struct stat status;
-
-    (void)context;
-    return stat(path, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) &&
-           (status.st_mode & 06) != 06;
-}
-
 /* The ids behind the caller's, for containers inside. Root takes some that nobody has. */
-static void find_subordinates(struct compile_input *input)
+static void find_subordinates(struct compile_input *input, struct view *view)
 {
     enum { FIRST = 0x7ffe0000, WANTED = 65535 };
     unsigned uid = input->plan->facts->uid;
     uint32_t uids = 0;
     uint32_t gids = 0;
 
+    if (!input->plan->process.may_nest)
+        return;
     if (input->is_host_root) {
         input->sub_uid = input->sub_gid = FIRST;
         uids = gids = WANTED;
@@ -114,8 +37,8 @@ static void find_subordinates(struct compile_input *input)
         input->sub_uid = input->sub_gid = 1;
         uids = ids_from_root("/proc/self/uid_map") - 1;
         gids = ids_from_root("/proc/self/gid_map") - 1;
-    } else if (!ids_range("/etc/subuid", uid, &input->sub_uid, &uids) ||
-               !ids_range("/etc/subgid", uid, &input->sub_gid, &gids)) {
+    } else if (!ids_range(view, "/etc/subuid", uid, &input->sub_uid, &uids) ||
+               !ids_range(view, "/etc/subgid", uid, &input->sub_gid, &gids)) {
         return;
     }
     input->sub_count = uids < gids ? uids : gids;
@@ -159,46 +82,82 @@ static unsigned last_capability(void)
     return last;
 }
 
+struct compiling {
+    const struct bawn_plan *plan;
+    struct view *view;
+};
+
+static bool is_steady(void *context, const char *path)
+{
+    const struct compiling *compiling = context;
+
+    return view_is_steady(compiling->view, path);
+}
+
+static bool is_closed(void *context, const char *path, bool to_all)
+{
+    const struct compiling *compiling = context;
+
+    return view_is_closed(compiling->view, path, to_all);
+}
+
+static bool is_private(void *context, const char *path)
+{
+    const struct compiling *compiling = context;
+    struct stat status;
+
+    return view_stat(compiling->view, path, &status) &&
+           (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && (status.st_mode & 06) != 06;
+}
+
+/* All that was looked at for the policy, the plan, and the image. */
+static int collect(void *context, struct compile_deps *deps, struct bawn_error *err)
+{
+    const struct compiling *compiling = context;
+    const struct bawn_plan *plan = compiling->plan;
+    struct view *const views[] = {plan->source->view, plan->view, compiling->view};
+
+    deps->is_once = plan->source->patterns > 0;
+    return view_collect(views, sizeof(views) / sizeof(views[0]), deps, err);
+}
+
 int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                       struct bawn_error *err)
 {
-    struct deps deps;
+    autoview struct view *view = view_new(plan->source->environ);
+    struct compiling compiling = {.plan = plan, .view = view};
     const struct policy *policy = plan->plan.policy;
-    const char *user = environ_get(plan->source->environ, "USER");
     autofree struct image *image = NULL;
     char cwd[LIMIT_PATH_BYTES];
     struct utsname name;
+    const char *user;
     int r;
 
+    if (!view)
+        return error_memory(err);
     if (uname(&name) < 0)
         return error_errno(err, errno, "uname");
-    if (!getcwd(cwd, sizeof(cwd)) || !path_is_below(cwd, policy->workspace))
+    if (!view_cwd(cwd) || !path_is_below(cwd, policy->workspace))
         (void)snprintf(cwd, sizeof(cwd), "%s", policy->workspace);
-    r = deps_collect(&deps, plan, err);
-    if (r == 0) {
-        struct compile_input input = {.plan = &plan->plan,
-                                      .looker = &host_looker,
-                                      .reaches = reaches,
-                                      .is_steady = is_steady,
-                                      .is_private = is_private,
-                                      .context = (void *)(uintptr_t)plan,
-                                      .cwd = cwd,
-                                      .user = is_name(user) ? user : "user",
-                                      .release = name.release,
-                                      .last_capability = last_capability(),
-                                      .best_effort = flags & BAWN_COMPILE_BEST_EFFORT,
-                                      .is_once = plan->source->patterns > 0 || deps.is_moving,
-                                      .deps = deps.items.items,
-                                      .dep_count = deps.items.count};
+    user = view_variable(view, "USER");
+    view_self(view);
+    struct compile_input input = {.plan = &plan->plan,
+                                  .looker = &view->looker,
+                                  .is_closed = is_closed,
+                                  .is_steady = is_steady,
+                                  .is_private = is_private,
+                                  .collect = collect,
+                                  .context = &compiling,
+                                  .cwd = cwd,
+                                  .user = is_name(user) ? user : "user",
+                                  .release = name.release,
+                                  .last_capability = last_capability(),
+                                  .best_effort = flags & BAWN_COMPILE_BEST_EFFORT};
 
-        input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
-        find_subordinates(&input);
-        r = compile_image(&input, &image, err);
-    }
+    input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
+    find_subordinates(&input, view);
+    r = compile_image(&input, &image, err);
     if (r == 0 && getrandom(&image->nonce, sizeof(image->nonce), 0) < 0)
         r = error_errno(err, errno, "getrandom");
-    if (r == 0)
-        r = seal_image(image, ret_fd, err);
-    deps_done(&deps);
-    return r;
+    return r == 0 ? seal_image(image, ret_fd, err) : r;
 }

@@ -1,51 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host: its files, the caller's environment, and what the kernel grants. */
+/* The host: what the kernel grants, and plans for it. */
 #include "api/api.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "kernel/probe.h"
 #include "plan/doctor.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static enum look look_host(void *context, const char *path, char *target, size_t target_size)
-{
-    struct stat st;
-    ssize_t length;
-
-    (void)context;
-    if (lstat(path, &st) < 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? LOOK_ABSENT
-                                                                            : LOOK_UNKNOWN;
-    if (S_ISDIR(st.st_mode))
-        return LOOK_DIRECTORY;
-    if (!S_ISLNK(st.st_mode))
-        return LOOK_OTHER;
-    length = readlink(path, target, target_size - 1);
-    if (length < 0)
-        return LOOK_UNKNOWN;
-    target[length] = '\0';
-    return LOOK_LINK;
-}
-
-const struct looker host_looker = {.look = look_host};
 
 static enum look look_and_note(void *context, const char *path, char *target, size_t target_size)
 {
     struct link_notes *notes = context;
-    enum look look = look_host(NULL, path, target, target_size);
+    enum look look = notes->host->look(notes->host->context, path, target, target_size);
 
     if (look == LOOK_LINK)
         strbuf_add_bytes(&notes->links, path, strlen(path) + 1);
     return look;
 }
 
-void link_notes_init(struct link_notes *notes)
+void link_notes_init(struct link_notes *notes, const struct looker *host)
 {
-    *notes = (struct link_notes){.looker = {.look = look_and_note, .context = notes}};
+    *notes = (struct link_notes){.looker = {.look = look_and_note, .context = notes}, .host = host};
 }
 
 void link_notes_done(struct link_notes *notes)
@@ -107,17 +83,23 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
 {
     struct bawn_plan *plan = calloc(1, sizeof(*plan));
     struct plan_input input = {.policy = &policy->policy,
-                               .environ = (const char *const *)policy->environ,
-                               .looker = &host_looker};
+                               .environ = (const char *const *)policy->environ};
     int r;
 
     if (!plan)
         return error_memory(err);
     plan->facts = host->facts;
     plan->source = policy;
+    plan->view = view_new(policy->environ);
+    if (!plan->view) {
+        free(plan);
+        return error_memory(err);
+    }
     input.facts = &plan->facts;
+    input.looker = &plan->view->looker;
     r = plan_make(&input, &plan->plan, err);
     if (r < 0) {
+        view_free(plan->view);
         free(plan);
         return r;
     }
@@ -130,6 +112,7 @@ void bawn_plan_free(struct bawn_plan *plan)
     if (!plan)
         return;
     plan_done(&plan->plan);
+    view_free(plan->view);
     free(plan);
 }
 

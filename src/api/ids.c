@@ -2,10 +2,8 @@
 #include "api/ids.h"
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "kernel/probe_try.h"
 
-#include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +12,16 @@ enum { FILE_BYTES = 1024 * 1024 };
 
 uint32_t ids_from_root(const char *map)
 {
-    FILE *file = fopen(map, "re");
+    autofree char *text = probe_read(map);
     uint32_t inside, outside, count, found = 0;
+    int length = 0;
 
-    while (file && fscanf(file, "%u %u %u", &inside, &outside, &count) == 3) {
+    for (const char *at = text;
+         at && sscanf(at, "%u %u %u%n", &inside, &outside, &count, &length) == 3; at += length) {
         /* Ranges that follow each other count as one. */
         if (inside == found)
             found += count;
     }
-    if (file)
-        (void)fclose(file);
     return found;
 }
 
@@ -32,23 +30,24 @@ bool ids_are_all(void)
     return ids_from_root("/proc/self/uid_map") == UINT32_MAX;
 }
 
-bool ids_range(const char *file, unsigned uid, uint32_t *ret_first, uint32_t *ret_count)
+bool ids_range(struct view *view, const char *file, unsigned uid, uint32_t *ret_first,
+               uint32_t *ret_count)
 {
-    const struct passwd *user = getpwuid(uid);
+    const char *user = view_user_name(view, uid);
     autofree char *text = NULL;
     size_t length = 0;
     char number[16];
     char *rest;
 
     (void)snprintf(number, sizeof(number), "%u", uid);
-    if (file_read(AT_FDCWD, file, FILE_BYTES, &text, &length, NULL) < 0)
+    if (view_read(view, file, FILE_BYTES, &text, &length, NULL) < 0)
         return false;
     rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         const char *owner = strsep(&line, ":");
         const char *first = strsep(&line, ":");
 
-        if (!line || (strcmp(owner, number) != 0 && !(user && strcmp(owner, user->pw_name) == 0)))
+        if (!line || (strcmp(owner, number) != 0 && !(user && strcmp(owner, user) == 0)))
             continue;
         *ret_first = (uint32_t)strtoul(first, NULL, 10);
         *ret_count = (uint32_t)strtoul(line, NULL, 10);

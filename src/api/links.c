@@ -28,6 +28,7 @@ struct alias {
 
 struct follower {
     struct policy *policy;
+    struct view *view;
     VEC(struct alias) aliases;
     struct map judged; /* links, and whether they can be changed */
 };
@@ -90,7 +91,7 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
         return -ENOMEM;
     if (start.length == 0)
         return 0;
-    link_notes_init(&notes);
+    link_notes_init(&notes, &follower->view->looker);
     r = resolve_path(NULL, "/", start.text, &notes.looker, resolved, NULL);
     alias.links = notes;
     if (r < 0 || strcmp(resolved, start.text) == 0) {
@@ -194,7 +195,7 @@ static int follow_item(struct follower *follower, size_t index, struct bawn_repo
 
     if (item.list != LIST_NETWORK_UNIX_SOCKETS && item.list != LIST_DEVICES_ALLOW && !is_denial)
         return 1;
-    link_notes_init(&notes);
+    link_notes_init(&notes, &follower->view->looker);
     if (resolve_path(NULL, "/", item.value, &notes.looker, resolved, NULL) == 0 &&
         strcmp(resolved, item.value) != 0) {
         while (!is_denial && (link = link_notes_next(&notes, link)) &&
@@ -228,9 +229,10 @@ static int follow_items(struct follower *follower, struct bawn_report *report,
     return 0;
 }
 
-int links_follow(struct policy *policy, struct bawn_report *report, struct bawn_error *err)
+int links_follow(struct policy *policy, struct view *view, struct bawn_report *report,
+                 struct bawn_error *err)
 {
-    struct follower follower = {.policy = policy};
+    struct follower follower = {.policy = policy, .view = view};
     size_t count = policy->rules.count;
     int r = 0;
 

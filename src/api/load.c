@@ -7,12 +7,8 @@
 #include "config/config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 extern char **environ;
 
@@ -222,81 +218,92 @@ int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, c
 }
 
 /* Links taken out as far as the path exists; the rest stays as it is. */
-static int resolve_dir(const char *path, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+static int resolve_dir(struct view *view, const char *path, char ret_path[LIMIT_PATH_BYTES],
+                       struct bawn_error *err)
 {
-    return resolve_path(NULL, "/", path, &host_looker, ret_path, err);
+    return resolve_path(NULL, "/", path, &view->looker, ret_path, err);
 }
 
-int load_workspace(const struct bawn_load *load, char **ret_path, struct bawn_error *err)
+int load_workspace(const struct bawn_load *load, struct view *view, char **ret_path,
+                   struct bawn_error *err)
 {
     const char *name = load->workspace;
     bool is_cwd = strcmp(name, ".") == 0;
-    autofree char *path = realpath(name, NULL);
-    struct stat st;
-    int errnum = 0;
+    int r = view_workspace(view, name, ret_path);
 
-    if (!path || stat(path, &st) < 0)
-        errnum = errno;
-    else if (!S_ISDIR(st.st_mode))
-        errnum = ENOTDIR;
-    else if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
-        errnum = errno;
-    if (errnum == 0) {
-        *ret_path = take_ptr(&path);
+    if (r == 0)
         return 0;
-    }
-    (void)error_errno(err, errnum, "%s%s", is_cwd ? "the working directory" : "workspace ",
+    (void)error_errno(err, -r, "%s%s", is_cwd ? "the working directory" : "workspace ",
                       is_cwd ? "" : name);
     error_hint(err, "name a directory that is there and that you may enter%s",
                is_cwd ? ": cd, or --workspace" : "");
-    return -errnum;
+    return r;
 }
 
-int load_home(const struct bawn_load *load, char ret_home[LIMIT_PATH_BYTES], struct bawn_error *err)
+int load_home(struct view *view, char ret_home[LIMIT_PATH_BYTES], struct bawn_error *err)
 {
-    const char *home = environ_get(load->environ, "HOME");
-    char buffer[4096];
-    struct passwd entry;
-    struct passwd *found = NULL;
+    const char *home = view_variable(view, "HOME");
 
-    if (!home || !*home) {
-        (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
-        home = found ? found->pw_dir : NULL;
-    }
-    if (!home || *home != '/') {
-        error_set(err, EINVAL, "load.home", "HOME is not an absolute path");
-        error_hint(err, "set HOME to your home directory: secrets are looked for there");
-        return -EINVAL;
-    }
-    return resolve_dir(home, ret_home, err);
+    if (home && *home == '/')
+        return resolve_dir(view, home, ret_home, err);
+    if ((!home || !*home) && view_usual_home(view, ret_home))
+        return 0;
+    error_set(err, EINVAL, "load.home", "HOME is not an absolute path");
+    error_hint(err, "set HOME to your home directory: secrets are looked for there");
+    return -EINVAL;
 }
 
-int load_config_home(const struct bawn_load *load, char ret_dir[LIMIT_PATH_BYTES],
-                     struct bawn_error *err)
+/* The place that is sealed in every sandbox of the user's; "" where nobody knows his home. */
+static int usual_config(struct view *view, char ret_dir[LIMIT_PATH_BYTES], struct bawn_error *err)
 {
-    const char *config = environ_get(load->environ, "XDG_CONFIG_HOME");
     char home[LIMIT_PATH_BYTES];
     autofree char *path = NULL;
-    int r = load_home(load, home, err);
 
+    *ret_dir = '\0';
+    if (!view_usual_home(view, home))
+        return 0;
+    path = path_normalize(home, ".config");
+    return path ? resolve_dir(view, path, ret_dir, err) : error_memory(err);
+}
+
+int load_config_places(struct view *view, const char *workspace, struct config_places *ret_places,
+                       struct bawn_error *err)
+{
+    const char *config = view_variable(view, "XDG_CONFIG_HOME");
+    char usual[LIMIT_PATH_BYTES];
+    char home[LIMIT_PATH_BYTES];
+    autofree char *path = NULL;
+    int r = load_home(view, home, err);
+
+    *ret_places = (struct config_places){0};
+    if (r == 0)
+        r = usual_config(view, usual, err);
     if (r < 0)
         return r;
     /* The XDG rules: a relative path is as good as none. */
     path = config && *config == '/' ? strdup(config) : path_normalize(home, ".config");
-    return path ? resolve_dir(path, ret_dir, err) : error_memory(err);
+    r = path ? resolve_dir(view, path, ret_places->user, err) : error_memory(err);
+    if (r < 0 || strcmp(ret_places->user, usual) == 0 ||
+        !path_is_below(ret_places->user, workspace))
+        return r;
+    memcpy(ret_places->project, ret_places->user, sizeof(ret_places->user));
+    memcpy(ret_places->user, usual, sizeof(usual));
+    return 0;
 }
 
-bool load_find_project(const char *workspace, const char *home, const char *name,
+bool load_find_project(struct view *view, const char *workspace, const char *home, const char *name,
                        char ret_dir[LIMIT_PATH_BYTES])
 {
     (void)snprintf(ret_dir, LIMIT_PATH_BYTES, "%s", workspace);
     for (;;) {
         char candidate[LIMIT_PATH_BYTES + 64];
-        struct stat st;
+        enum look look;
         char *slash;
 
-        (void)snprintf(candidate, sizeof(candidate), "%s/%s", ret_dir, name);
-        if (lstat(candidate, &st) == 0)
+        (void)snprintf(candidate, sizeof(candidate), "%s/%s", strcmp(ret_dir, "/") ? ret_dir : "",
+                       name);
+        look = view_look(view, candidate);
+        if (look != LOOK_ABSENT && look != LOOK_UNKNOWN)
             return true;
         slash = strrchr(ret_dir, '/');
         if (!slash || slash == ret_dir || strcmp(ret_dir, home) == 0)

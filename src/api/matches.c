@@ -30,6 +30,7 @@ enum { WALK_ENTRIES = 500000, SOCKET_ENTRIES = 20000, WALK_DEPTH = 64, WALK_SECO
 
 struct walk {
     struct policy *policy;
+    struct view *view;
     const struct path_rule
         *sockets; /* what hides the sockets of the tree; NULL: they may be used */
     bool has_patterns;
@@ -125,19 +126,12 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
     const struct dirent *entry;
     DIR *dir;
     int r = 0;
-    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
-    if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : note_closed(walk, path);
-    if (depth > WALK_DEPTH) {
-        (void)close(fd);
+    if (depth > WALK_DEPTH)
         return walk->has_patterns ? refuse(walk, path) : 0;
-    }
-    dir = fdopendir(fd);
-    if (!dir) {
-        (void)close(fd);
-        return error_memory(walk->err);
-    }
+    dir = view_open_dir(walk->view, parent_fd, name, path);
+    if (!dir)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : note_closed(walk, path);
     while (r == 0 && !is_over(walk) && (entry = readdir(dir))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
@@ -211,9 +205,11 @@ static int walk_trees(struct walk *walk)
     return r;
 }
 
-int matches_find(struct policy *policy, size_t *ret_patterns, struct bawn_error *err)
+int matches_find(struct policy *policy, struct view *view, size_t *ret_patterns,
+                 struct bawn_error *err)
 {
-    struct walk walk = {.policy = policy, .deadline = time(NULL) + WALK_SECONDS, .err = err};
+    struct walk walk = {
+        .policy = policy, .view = view, .deadline = time(NULL) + WALK_SECONDS, .err = err};
     int r = 0;
 
     *ret_patterns = 0;

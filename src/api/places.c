@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/path.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,15 +22,11 @@ static char *first_path(const char *value, const char *home)
 /* The caller's home by the user database, where HOME says otherwise. */
 static const char *usual_home(struct assembly *assembly)
 {
-    char buffer[4096];
-    struct passwd entry;
-    struct passwd *found = NULL;
+    char home[LIMIT_PATH_BYTES];
 
-    (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
-    if (!found || *found->pw_dir != '/' || strcmp(found->pw_dir, "/") == 0 ||
-        strcmp(found->pw_dir, assembly->policy->home) == 0)
-        return NULL;
-    return assembly_keep(assembly, found->pw_dir);
+    return view_usual_home(assembly->view, home) && strcmp(home, assembly->policy->home) != 0
+               ? assembly_keep(assembly, home)
+               : NULL;
 }
 
 int assembly_make_places(struct assembly *assembly)
@@ -54,7 +49,7 @@ int assembly_make_places(struct assembly *assembly)
     places[0] = (struct place){"HOME", policy->home, usual_home(assembly)};
     places[1] = (struct place){"WORKSPACE", policy->workspace, NULL};
     for (size_t i = 0; i < count; i++) {
-        const char *value = environ_get(assembly->load->environ, known[i].name);
+        const char *value = view_variable(assembly->view, known[i].name);
         autofree char *path = NULL;
         autofree char *usual = NULL;
 

@@ -18,7 +18,7 @@ void bawn_policy_free(struct bawn_policy *policy)
         return;
     policy_done(&policy->policy);
     environ_free(policy->environ);
-    vec_done(&policy->looked_for);
+    view_free(policy->view);
     free(policy);
 }
 

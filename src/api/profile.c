@@ -56,7 +56,7 @@ static const char *pick_profile(const struct assembly *assembly, struct origin *
 {
     const struct bawn_load *load = assembly->load;
     const char *profile = "default";
-    const char *variable = load->isolated ? NULL : environ_get(load->environ, "BAWN_PROFILE");
+    const char *variable = load->isolated ? NULL : view_variable(assembly->view, "BAWN_PROFILE");
 
     *ret_origin = (struct origin){0};
     vec_each (&assembly->documents, pending) {

@@ -115,7 +115,7 @@ static enum message_op message_op(enum bawn_operation operation)
 static int resolve(const struct policy *policy, const char *path, char ret_path[LIMIT_PATH_BYTES],
                    struct bawn_error *err)
 {
-    return resolve_path(policy, policy->workspace, path, &host_looker, ret_path, err);
+    return resolve_path(policy, policy->workspace, path, &view_passing, ret_path, err);
 }
 
 /* Whether no answer can be given at all: a senseless question, or short memory. */
@@ -155,7 +155,7 @@ struct judged_walk {
 static enum look look_host(void *context, const char *path, char *target, size_t target_size)
 {
     (void)context;
-    return host_looker.look(host_looker.context, path, target, target_size);
+    return view_passing.look(view_passing.context, path, target, target_size);
 }
 
 static void judge_link(void *context, const char *link, const char *rest)

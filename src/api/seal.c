@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The policy's own files, and the places where others would be looked for: unwritable inside. */
 #include "api/assembly.h"
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/home.h"
 #include "policy/build.h"
 #include "session/registry.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static int add_sealed(struct assembly *assembly, const struct layer *layer, const char *path,
@@ -35,14 +39,14 @@ static int hide_path(struct assembly *assembly, const struct layer *layer, const
     return add_sealed(assembly, layer, path, ACCESS_DENY, false);
 }
 
-/* A file, and every link on the way to it: whoever changes one of those changes what is read. */
-static int seal_file(struct assembly *assembly, const struct layer *layer, const char *path)
+/* A place, and every link on the way to it: whoever changes one of those changes what is read. */
+static int seal_place(struct assembly *assembly, const struct layer *layer, const char *path)
 {
     char resolved[LIMIT_PATH_BYTES];
     struct link_notes notes;
     int r = seal_path(assembly, layer, path, false);
 
-    link_notes_init(&notes);
+    link_notes_init(&notes, &assembly->view->looker);
     (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
     for (const char *link = NULL; r == 0 && (link = link_notes_next(&notes, link));)
         r = seal_path(assembly, layer, link, true);
@@ -50,65 +54,98 @@ static int seal_file(struct assembly *assembly, const struct layer *layer, const
     return r;
 }
 
-/* What lies in a home where no variable says otherwise. */
-static int seal_home(struct assembly *assembly, const struct layer *own, const char *home)
+/* A directory of configuration, with its files: they may be links to elsewhere. */
+static int seal_config(struct assembly *assembly, const struct layer *layer, const char *dir)
 {
+    static const char *const names[] = {"", "/policy.yaml", "/approved"};
     char path[LIMIT_PATH_BYTES];
-    int r = seal_path(assembly, own, assembly_path(path, "%.4000s/.config/bawn", home), false);
-
-    return r < 0
-               ? r
-               : seal_path(assembly, own, assembly_path(path, "%.4000s/.cache/bawn", home), false);
-}
-
-/* Compiled plans are trusted, and whoever reaches a control socket controls its session. SECURITY:
- * the next bawn may have other variables: the usual places count whatever ours say. */
-static int seal_own_places(struct assembly *assembly, const struct layer *own)
-{
-    char *const *variables = assembly->load->environ;
-    const char *cache = environ_get(variables, "XDG_CACHE_HOME");
-    const char *usual_home = assembly->policy->places->usual;
-    char path[REGISTRY_PATH_BYTES];
-    char plans[LIMIT_PATH_BYTES];
     int r = 0;
 
-    if (cache && *cache == '/')
-        r = seal_path(assembly, own, assembly_path(plans, "%.4000s/bawn", cache), false);
-    if (r == 0)
-        r = seal_home(assembly, own, assembly->policy->home);
-    if (r == 0 && usual_home)
-        r = seal_home(assembly, own, usual_home);
+    for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(names[0]); i++)
+        r = seal_place(assembly, layer, assembly_path(path, "%.4000s/bawn%s", dir, names[i]));
+    return r;
+}
+
+/*
+ * What is trusted whatever variables say: the configuration and the compiled
+ * plans in the home that the user database names. SECURITY: every sandbox of the
+ * user's has these rules, so that none can ever write there; the launcher looks
+ * for plans nowhere else.
+ */
+static int seal_trusted(struct assembly *assembly, const struct layer *own, const char *home)
+{
+    char path[LIMIT_PATH_BYTES];
+    int r = seal_config(assembly, own, assembly_path(path, "%.4000s/.config", home));
+
+    return r < 0 ? r : seal_place(assembly, own, assembly_path(path, "%.4000s/.cache/bawn", home));
+}
+
+static int seal_trusted_places(struct assembly *assembly)
+{
+    const struct layer *own = policy_add_layer(assembly->policy, LAYER_BUILTIN, AUTHORITY_ORG,
+                                               "policy files", NULL, NULL);
+    char usual[LIMIT_PATH_BYTES] = "";
+    char home[LIMIT_PATH_BYTES];
+    int r = own ? seal_path(assembly, own, assembly->load->org_dir, false)
+                : error_memory(assembly->err);
+
+    if (r == 0 && view_usual_home(assembly->view, usual))
+        r = seal_trusted(assembly, own, usual);
+    if (r == 0 && home_find(getuid(), home) && strcmp(home, usual) != 0)
+        r = seal_trusted(assembly, own, home);
+    return r;
+}
+
+/* Whoever reaches a control socket controls its session. */
+static int hide_sessions(struct assembly *assembly, const struct layer *own)
+{
+    const char *runtime = view_variable(assembly->view, "XDG_RUNTIME_DIR");
+    autofree char *variable = NULL;
+    char path[LIMIT_PATH_BYTES];
+    int r = asprintf(&variable, "XDG_RUNTIME_DIR=%s", runtime ? runtime : "") < 0
+                ? error_memory(assembly->err)
+                : 0;
+    char *const variables[] = {variable, NULL};
+
     for (unsigned i = 0; r == 0 && registry_place(variables, i, path); i++)
         r = hide_path(assembly, own, path);
     return r < 0 ? r
                  : hide_path(assembly, own,
-                             assembly_path(plans, "/run/user/%u/bawn", (unsigned)getuid()));
+                             assembly_path(path, "/run/user/%u/bawn", (unsigned)getuid()));
+}
+
+/* Where variables have it; the next bawn may have others. */
+static int seal_named(struct assembly *assembly, const struct layer *own)
+{
+    const struct config_places *config = &assembly->config;
+    char path[LIMIT_PATH_BYTES];
+    int r =
+        seal_config(assembly, own, assembly_path(path, "%.4000s/.config", assembly->policy->home));
+
+    if (r == 0 && *config->user)
+        r = seal_config(assembly, own, config->user);
+    if (r == 0 && *config->project)
+        r = seal_config(assembly, own, config->project);
+    return r;
 }
 
 /* SECURITY: what a sandbox can write, it can use to widen the next one. The files that were read
  * are sealed, and the places where others would be looked for. */
 int assembly_seal(struct assembly *assembly)
 {
-    const struct bawn_load *load = assembly->load;
     const struct layer *own = policy_add_layer(assembly->policy, LAYER_BUILTIN, AUTHORITY_BUILTIN,
                                                "policy files", NULL, NULL);
-    char config[LIMIT_PATH_BYTES];
-    char path[LIMIT_PATH_BYTES];
-    int r = own ? load_config_home(load, config, assembly->err) : error_memory(assembly->err);
+    int r = own ? seal_trusted_places(assembly) : error_memory(assembly->err);
 
     if (r == 0)
-        r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn", config), false);
+        r = seal_named(assembly, own);
     if (r == 0)
-        r = seal_path(assembly, own, assembly_path(path, "%.4000s/bawn/approved", config), false);
-    if (r == 0)
-        r = seal_path(assembly, own, load->org_dir, false);
-    if (r == 0)
-        r = seal_own_places(assembly, own);
+        r = hide_sessions(assembly, own);
     for (size_t i = 0; r == 0 && i < assembly->policy->layers.count; i++) {
         const struct layer *layer = assembly->policy->layers.items[i];
 
         if (layer->file && *layer->file == '/')
-            r = seal_file(assembly, own, layer->file);
+            r = seal_place(assembly, own, layer->file);
     }
     return r;
 }

@@ -32,7 +32,9 @@ static const struct roff_entry variables[] = {
     {"BAWN_*",
      "Single values of the policy, between the files and the options: sandbox.limits.memory is "
      "BAWN_LIMITS_MEMORY, and so on; see bawn-policy(5). An unknown one is an error."},
-    {"HOME, XDG_CONFIG_HOME", "Where the files of the user are looked for."},
+    {"HOME, XDG_CONFIG_HOME", "Where the files of the user are looked for. Where that lies in the "
+                              "workspace they are the project's, and those in the home that the "
+                              "user database names are the user's."},
     {"NO_COLOR", "When set and not empty, nothing is coloured. Colours are for terminals only."},
     {"COLUMNS", "The width that help is wrapped at, instead of that of the terminal."},
 };
@@ -46,6 +48,8 @@ static const struct roff_entry files[] = {
                           "narrow, unless it was approved with 'bawn policy approve'."},
     {".bawn/local.yaml", "The same, for one checkout; not meant to be shared."},
     {"$XDG_CONFIG_HOME/bawn/approved", "The hashes of the project files that were approved."},
+    {"~/.cache/bawn/plans", "Compiled plans, in the home that /etc/passwd names; XDG_CACHE_HOME "
+                            "has no say in it. It can be removed at any time nothing runs."},
 };
 
 static const struct roff_entry examples[] = {

@@ -29,7 +29,9 @@ static const struct roff_entry layer_list[] = {
     {"built-in", "A profile, the built-in lists, and presets. A preset counts as if the layer "
                  "that names it had written it."},
     {"org", "/etc/bawn/policy.yaml."},
-    {"user", "$XDG_CONFIG_HOME/bawn/policy.yaml."},
+    {"user", "$XDG_CONFIG_HOME/bawn/policy.yaml. Where the variable, or HOME, leads into the "
+             "workspace, that file is the project's; the user's is the one in the home that the "
+             "user database names."},
     {"project", ".bawn/policy.yaml in the nearest directory at or above the workspace that has a "
                 ".bawn. The search ends at the home directory."},
     {"local", ".bawn/local.yaml beside it."},

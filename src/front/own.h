@@ -4,6 +4,7 @@
 #define FRONT_OWN_H
 
 #include "cli/rows.h"
+#include "launch/launch.h"
 #include "session/record.h"
 #include "session/registry.h"
 #include "wire/control.h"
@@ -26,8 +27,8 @@ struct front {
 int cold_exec(const struct front *front, struct bawn_error *err);
 
 /* A compiled plan that was made for this very command line, and still holds. NULL: none. The
- * path of the skeleton of its root is written to skeleton. */
-const struct image *cache_find(const struct front *front, char *skeleton);
+ * skeleton of its root is written to *skeleton; its path is "" where there is none. */
+const struct image *cache_find(const struct front *front, struct launch_skeleton *skeleton);
 /* Keeps it for the next time. Failing to is no error. */
 void cache_store(const struct front *front, const struct image *image);
 void cache_forget(const struct front *front);

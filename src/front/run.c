@@ -94,7 +94,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,
     };
-    char skeleton[LIMIT_PATH_BYTES];
+    struct launch_skeleton skeleton;
     bool is_new = front->plan_fd >= 0;
     int status;
 
@@ -103,8 +103,8 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         if (status < 0)
             return status;
     } else {
-        request.image = cache_find(front, skeleton);
-        request.skeleton = *skeleton ? skeleton : NULL;
+        request.image = cache_find(front, &skeleton);
+        request.skeleton = *skeleton.path ? &skeleton : NULL;
         if (!request.image)
             return cold_exec(front, err);
     }

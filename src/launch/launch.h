@@ -3,6 +3,7 @@
 #ifndef LAUNCH_LAUNCH_H
 #define LAUNCH_LAUNCH_H
 
+#include "base/limits.h"
 #include "kernel/cgroup.h"
 #include "launch/sync.h"
 #include "wire/image.h"
@@ -23,9 +24,16 @@ struct launch_command {
     struct winsize size;
 };
 
+/* A directory that root_skeleton filled; known by its number, for whose sake somebody holds it
+ * open. */
+struct launch_skeleton {
+    char path[LIMIT_PATH_BYTES];
+    uint64_t dev, ino;
+};
+
 struct launch_request {
     const struct image *image;
-    const char *skeleton; /* see root_skeleton; or NULL */
+    const struct launch_skeleton *skeleton; /* or NULL */
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
     bool is_proof;   /* a set-up that is looked at more closely, once for each kind of sandbox */

@@ -29,6 +29,6 @@ int root_clone_mapped(const struct image *image, const struct image_mount *step,
                       struct bawn_error *err);
 
 /* A clone of the skeleton that is mounted nowhere yet. */
-int root_clone_skeleton(const char *path, struct bawn_error *err);
+int root_clone_skeleton(const struct launch_skeleton *skeleton, struct bawn_error *err);
 
 #endif

@@ -63,12 +63,20 @@ int root_skeleton(const struct image *image, int dir_fd, struct bawn_error *err)
     return result;
 }
 
-int root_clone_skeleton(const char *path, struct bawn_error *err)
+int root_clone_skeleton(const struct launch_skeleton *skeleton, struct bawn_error *err)
 {
-    int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
+    int fd = sys_openat2(AT_FDCWD, skeleton->path, O_PATH | O_DIRECTORY | O_CLOEXEC,
                          RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-    int tree =
-        fd < 0 ? -1 : sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    struct stat status = {0};
+    int tree = -1;
 
+    /* KERNEL: a descriptor from outside the mount namespace cannot be cloned in it. SECURITY: what
+     * has the name now is the directory that was looked at, or it is not used. */
+    if (fd >= 0 && fstat(fd, &status) == 0 &&
+        (status.st_dev != skeleton->dev || status.st_ino != skeleton->ino))
+        return error_set(err, ESTALE, "launch.skeleton", "%s is another directory by now",
+                         skeleton->path);
+    if (fd >= 0)
+        tree = sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     return tree < 0 ? error_errno(err, errno, "open the skeleton of the root") : tree;
 }

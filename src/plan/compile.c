@@ -59,7 +59,6 @@ static void set_flags(struct compiler *compiler)
 
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
-                  (compiler->input->is_once ? IMAGE_ONCE : 0U) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
                   (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
                   (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
@@ -164,16 +163,23 @@ static void add_limits(struct compiler *compiler)
     }
 }
 
-static void add_deps(struct compiler *compiler)
+static int add_deps(struct compiler *compiler)
 {
-    for (size_t i = 0; i < compiler->input->dep_count; i++) {
-        const struct compile_dep *given = &compiler->input->deps[i];
+    const struct compile_input *input = compiler->input;
+    struct compile_deps deps = {0};
+    int r = input->collect ? input->collect(input->context, &deps, compiler->err) : 0;
+
+    vec_each (&deps.items, given) {
         struct image_dep entry = given->dep;
 
         entry.path = compiler_string(compiler, given->path);
         entry.text = given->text ? compiler_string(compiler, given->text) : 0;
         compiler_add(compiler, PART_DEPS, &entry, sizeof(entry));
     }
+    if (deps.is_once)
+        compiler->head.flags |= IMAGE_ONCE;
+    vec_done(&deps.items);
+    return r;
 }
 
 static int add_filter(struct compiler *compiler)
@@ -190,17 +196,30 @@ static int add_filter(struct compiler *compiler)
     return 0;
 }
 
+/* SECURITY: what a later start trusts. Best effort is for what this command may do. */
+static int refuse_unsealed(const struct compiler *compiler, const struct enforcement *line)
+{
+    (void)error_set(compiler->err, ENOTSUP, "run.unsealed",
+                    "%s: the command could make it, and later starts would obey it", line->what);
+    error_hint(compiler->err, "make that directory, so that it can be held; or choose a smaller "
+                              "workspace; or run it without --allow-containers");
+    return -ENOTSUP;
+}
+
 /* What nobody can hold here: a reason to refuse, or with best effort a note. */
 static int add_notes(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
     const struct enforcement *first = NULL;
+    const struct enforcement *vital = NULL;
 
     vec_each (&plan->rules, line) {
         uint32_t note;
 
         if (line->by)
             continue;
+        if (line->is_vital)
+            vital = line;
         if (!line->is_accepted && !first)
             first = line;
         note = compiler_string(compiler, line->what);
@@ -208,6 +227,8 @@ static int add_notes(struct compiler *compiler)
     }
     if (compiler->head.parts[PART_NOTES].count)
         compiler->head.flags |= IMAGE_PARTIAL;
+    if (vital)
+        return refuse_unsealed(compiler, vital);
     if (!first || compiler->input->best_effort)
         return 0;
     (void)error_set(compiler->err, ENOTSUP, "run.unenforced",
@@ -335,8 +356,8 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     add_rules(compiler);
     add_environment(compiler);
     add_limits(compiler);
-    add_deps(compiler);
-    return join_parts(compiler, ret_image);
+    r = add_deps(compiler);
+    return r < 0 ? r : join_parts(compiler, ret_image);
 }
 
 int compile_image(const struct compile_input *input, struct image **ret_image,

@@ -259,7 +259,8 @@ static void node_step(struct compiler *compiler, const char *path, bool is_usual
     if (!is_usual || compiler->head.host_uid == 0 || !is_steady_node(compiler, source))
         mount.flags |= STEP_READ_ONLY;
     /* A device that only its owner may use: its twin belongs to the command. */
-    if (compiler->head.host_uid != compiler->head.caller_uid && compiler->input->is_private &&
+    if (!is_usual && compiler->head.host_uid != compiler->head.caller_uid &&
+        compiler->input->is_private &&
         compiler->input->is_private(compiler->input->context, source))
         mount.flags |= STEP_IDMAP;
     make_point(compiler, path, true);
@@ -343,6 +344,21 @@ static void close_hollows(struct compiler *compiler)
     }
 }
 
+/* Whether the command owns nothing there: root runs bawn, and the tree is shown as it is. What is
+ * closed to the set-up then, which has the command's id by now, is closed to the command too. */
+static bool is_foreign(const struct compiler *compiler, const char *path)
+{
+    const struct plan *plan = compiler->input->plan;
+    const struct mount_step *nearest = NULL;
+
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_BIND && path_is_below(path, step->target))
+            nearest = step;
+    }
+    return compiler->head.host_uid != compiler->head.caller_uid &&
+           !(nearest && compile_maps_owner(plan, nearest));
+}
+
 /* Over what is there: unreadable, or read-only in place. */
 static void cover_step(struct compiler *compiler, const struct mount_step *step)
 {
@@ -353,22 +369,24 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
                                         : step->kind == MOUNT_MASK_FILE ? STEP_MASK_FILE
                                                                         : STEP_SEAL,
                                 .flags = STEP_READ_ONLY};
-    bool is_closed;
+    bool foreign;
 
     /* KERNEL: where a part of /proc is covered for good, no container gets a fresh one. The
      * permission bits hold there: no id inside is the host's root. */
     if (in_proc && (compile_lacks_proc(input->plan) || input->plan->process.may_nest))
         return;
-    /* Neither is needed where the permission bits say no to the id the command has on the host.
-     * Only the root of a user namespace may write in /proc/sys, and only host root elsewhere. */
+    /* Not needed where the permission bits say no to the id the command has on the host. Only the
+     * root of a user namespace may write in /proc/sys, and only host root elsewhere. */
     if (seal && in_proc && compiler->head.inside_uid != 0 && compiler->head.host_uid != 0)
         return;
-    is_closed = !seal && input->reaches && !input->reaches(input->context, step->target);
-    /* SECURITY: whoever owns it may open it while we run. Only root's own files that we list
-     * ourselves are left to their modes. */
-    if (is_closed && step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN)
+    foreign = is_foreign(compiler, step->target);
+    /* SECURITY: root's own files that we list ourselves are left to their modes; those are noted,
+     * and looked at before the next start. Whoever else owns a file may open it while we run. */
+    if (!seal && input->is_closed && step->rule &&
+        step->rule->layer->authority == AUTHORITY_BUILTIN &&
+        input->is_closed(input->context, step->target, foreign))
         return;
-    if (in_proc || is_closed)
+    if (in_proc || (!seal && foreign))
         mount.flags |= STEP_OPTIONAL;
     pin_parents(compiler, step->target);
     add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,

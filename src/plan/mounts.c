@@ -339,7 +339,11 @@ static int enforce_literal(struct plan *plan, const struct path_rule *rule, cons
     }
     if (spot->winner != rule && spot->write_winner != rule)
         note = "another rule decides here";
-    return plan_enforce(plan, what, rule->origin, by, note);
+    if (plan_enforce(plan, what, rule->origin, by, note) < 0)
+        return -ENOMEM;
+    plan->rules.items[plan->rules.count - 1].is_vital =
+        rule->kind == RULE_SEALED && rule->layer->authority == AUTHORITY_ORG;
+    return 0;
 }
 
 static int enforce_pattern(struct plan *plan, const struct path_rule *rule)

@@ -65,6 +65,8 @@ struct enforcement {
     unsigned by;      /* 0: not on this host */
     const char *note; /* NULL or a few words */
     bool is_accepted; /* not held, and what the policy asks for says as much: no reason to refuse */
+    bool is_vital;    /* where it is not held, the next start would obey the command: no best effort
+                       */
 };
 
 struct limit_step {

@@ -8,7 +8,7 @@
 
 struct session_request {
     const struct image *image;
-    const char *skeleton; /* see struct launch_request */
+    const struct launch_skeleton *skeleton; /* see struct launch_request */
     char *const *argv;    /* NULL: none; the owner starts commands */
     char **own_argv;      /* see struct launch_request */
     char *const *environ; /* the caller's */

@@ -85,21 +85,26 @@ struct image_landlock_rule {
 
 /* What the image was made from: when one of these is not so any more, it is made anew. */
 enum image_dep_kind {
+    DEP_NONE,   /* follows from another; not in images */
     DEP_ENV,    /* a variable of the caller: name in path, value in text */
     DEP_NO_ENV, /* not set */
     DEP_ABSENT, /* lstat: ENOENT or ENOTDIR */
-    DEP_FILE,   /* lstat: the same file with the same content and mode */
+    DEP_ENTRY,  /* lstat: the same kind of file; a link to the same text */
+    DEP_CLOSED, /* lstat: the same errno, in mode */
+    DEP_MODE,   /* lstat: the same file, owner and mode */
+    DEP_FILE,   /* stat: the same file with the same content, owner and mode */
     DEP_DIR,    /* lstat: the same directory with the same entries */
-    DEP_PLACE,  /* lstat: the same kind of file, whatever is in it */
-    DEP_GATE, /* as DEP_DIR; if it is so, the entries behind it are so too, else they are looked at
-               */
+    /* lstat: a directory of the same owner and mode. If it has the same entries too, what is behind
+     * it is so, else that is looked at. */
+    DEP_GATE,
 };
 struct image_dep {
     uint8_t kind;
     uint8_t reserved;
     uint16_t behind; /* DEP_GATE: how many entries it stands for */
     uint32_t path, text;
-    uint32_t mode;
+    uint32_t mode, uid;
+    uint32_t reserved_too;
     uint64_t dev, ino;
     int64_t ctime_ns; /* -1: of a DEP_GATE that was not settled */
 };

@@ -11,7 +11,6 @@ for name in "${!BAWN_@}" "${!XDG_@}"; do
     [[ $name == BAWN_TEST_* ]] || unset "$name"
 done
 unset name
-# What bawn remembers is kept apart from the home, so that a change of the home is an escape.
 export HOME=$T/home LC_ALL=C.UTF-8
 export XDG_CACHE_HOME=$T/xdg/cache XDG_STATE_HOME=$T/xdg/state
 WS=$T/ws   # the workspace: writable inside
@@ -268,9 +267,18 @@ under() {
     BAWN=$T/under
 }
 
-# forget: what bawn remembers of earlier runs is gone.
+# forget: what bawn remembers of earlier runs counts no more: a variable that policies may name has
+# another value. (Plans are kept in the caller's real home, where others may be at work.)
+FORGOTTEN=0
 forget() {
-    rm -rf "${XDG_CACHE_HOME:?}"/* "${XDG_STATE_HOME:?}"/*
+    FORGOTTEN=$((FORGOTTEN + 1))
+    export XDG_STATE_HOME=$T/xdg/state$FORGOTTEN
+}
+
+# own_passwd HOME: the user database says that the caller's home is there, with own_mounts alone.
+own_passwd() {
+    printf 'me:x:%s:%s::%s:/bin/sh\n' "$(id -u)" "$(id -g)" "$1" >"$T/passwd"
+    "$BIN/bind" "$T/passwd" /etc/passwd || skip "no mounts of one's own here"
 }
 
 # own_mounts "$0": starts the case anew where mounts are its own; for an ordinary user in a user

@@ -28,13 +28,13 @@ class Soak:
         self.random = random.Random(options.seed)
         self.user = pwd.getpwnam(options.user) if options.user else None
         self.dir = Path(tempfile.mkdtemp(prefix="bawn-soak.", dir="/tmp"))
-        for name in ("ws", "home", "cache", "run", "state", "tmp"):
+        for name in ("ws", "home", "run", "state", "tmp"):
             (self.dir / name).mkdir(mode=0o700)
         if self.user:
             for path in [self.dir, *self.dir.iterdir()]:
                 os.chown(path, self.user.pw_uid, self.user.pw_gid)
         self.env = {"PATH": "/usr/bin:/bin", "HOME": str(self.dir / "home"), "LC_ALL": "C.UTF-8",
-                    "XDG_CACHE_HOME": str(self.dir / "cache"), "TMPDIR": str(self.dir / "tmp"),
+                    "TMPDIR": str(self.dir / "tmp"),
                     "XDG_RUNTIME_DIR": str(self.dir / "run"),
                     "XDG_STATE_HOME": str(self.dir / "state")}
         # A daemon that nobody waits for, in a session of its own; the name is what we look for.
@@ -114,8 +114,8 @@ class Soak:
         return [line for line in text.splitlines() if str(self.dir) in line or "@bawn" in line]
 
     def files(self):
-        """Of the cache, the runtime and state directories, and ours in /tmp."""
-        own = [str(path) for name in ("cache", "run", "state", "home", "tmp")
+        """Of the runtime and state directories, and ours in /tmp."""
+        own = [str(path) for name in ("run", "state", "home", "tmp")
                for path in (self.dir / name).rglob("*")]
         pids = set(map(str, self.pids))
         return sorted(own + [f"/tmp/{name}" for name in os.listdir("/tmp")

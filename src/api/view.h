@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host as a policy and its plan see it. SECURITY: nothing of it is looked
+ * at but through a view, and a view notes all that it was asked, with the
+ * answer. The notes go into the compiled plan, which is used again only where
+ * every one of them still holds (front/cache.c): what was not noted cannot have
+ * been used. scripts/layers.py refuses the calls that would go past it.
+ *
+ * What the launcher has in the plan's key is not noted: ids and groups,
+ * capabilities, namespaces, the working directory, the BAWN_* variables.
+ */
+#ifndef API_VIEW_H
+#define API_VIEW_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "plan/compile.h"
+#include "policy/resolve.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+struct view_note;
+
+struct view {
+    struct looker looker; /* looks, and notes it */
+    char *const *environ; /* the caller's; borrowed */
+    struct arena arena;   /* of the notes */
+    struct map seen;      /* paths, by the kind of look */
+    VEC(struct view_note *) notes;
+    size_t listed;  /* directories */
+    bool is_moving; /* something was changing while it was read: the notes may be newer than that */
+    bool failed;    /* out of memory: something was not noted */
+};
+
+struct view *view_new(char *const *variables);
+void view_free(struct view *view);
+static inline void view_auto(struct view **view)
+{
+    view_free(*view);
+}
+#define autoview __attribute__((cleanup(view_auto)))
+
+/* The value of a variable, or NULL. */
+const char *view_variable(struct view *view, const char *name);
+
+enum look view_look(struct view *view, const char *path);
+
+/* Whether only root can make the path lead elsewhere. */
+bool view_is_steady(struct view *view, const char *path);
+
+/* Whether a file of root's is closed to the caller, or to all others. */
+bool view_is_closed(struct view *view, const char *path, bool to_all);
+
+/* As lstat: what counts of it is what it is, its mode and its owner. */
+bool view_stat(struct view *view, const char *path, struct stat *ret_status);
+
+/* A file, whatever links lead to it; see file_read. */
+int view_read(struct view *view, const char *path, size_t limit, char **ret_data,
+              size_t *ret_length, struct bawn_error *err);
+
+/* A directory to be listed, opened without following a link; NULL with errno. */
+DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const char *path);
+
+/* The working directory, which the launcher has in the key; false: there is none. */
+bool view_cwd(char ret_path[LIMIT_PATH_BYTES]);
+
+/* The workspace: the directory that the name leads to; or an errno. */
+int view_workspace(struct view *view, const char *name, char **ret_path);
+
+/* The caller's home by the user database, resolved; false: nobody knows one. */
+bool view_usual_home(struct view *view, char ret_home[LIMIT_PATH_BYTES]);
+
+/* A user's name by the same; NULL: nobody knows one. */
+const char *view_user_name(struct view *view, uid_t uid);
+
+/* The program that runs is one of the things that a plan is made from. */
+void view_self(struct view *view);
+
+/* What the launcher checks: all notes of the views, names behind their directories. Strings belong
+ * to the views. */
+int view_collect(struct view *const *views, size_t count, struct compile_deps *deps,
+                 struct bawn_error *err);
+
+/* For questions that no plan is made from: the host's files as they are, not noted. */
+extern const struct looker view_passing;
+
+#endif

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# A-37 what the next start trusts stays unwritable where the home is the workspace, there or not
+# layers: mount+notify notify
+# not: nested, mounts of its own are needed
+source "$ESCAPE/lib.bash"
+own_mounts "$0"
+
+own_passwd "$WS"
+plant "$WS/file"
+try_all() {
+    attempts "$@" <<END
+$want sys mkdir s:$WS/.config/bawn 0755
+$want sys open s:$WS/.config/bawn/policy.yaml O_WRONLY|O_CREAT 0644
+$want sys open s:$WS/.config/bawn/approved O_WRONLY|O_CREAT 0644
+$want sys mkdir s:$WS/.cache/bawn 0755
+$want sys mkdir s:$WS/.cache/bawn/plans 0755
+any sys rename s:$WS/.config s:$WS/moved
+any sys rename s:$WS/.cache s:$WS/moved2
+any sys symlink s:$T s:$WS/.config
+any sys symlink s:$T s:$WS/.cache
+ok append $WS/file
+END
+    CHECKED=$((CHECKED + 1))
+    [[ ! -L $WS/.config && ! -L $WS/.cache ]] || escaped "a link leads to the places"
+    [[ ! -e $WS/moved2 ]] || escaped "the directory above the plans was moved"
+    [[ -z $(find "$WS" -name policy.yaml) ]] || escaped "a policy was made"
+}
+# Whatever the variables say.
+export HOME=$T/home XDG_CACHE_HOME=$T/xdg/cache
+want='EACCES|ENOENT' try_all
+# Nobody is told of what is made where containers are allowed: then it has to be there, or nothing
+# runs; best effort or not.
+for options in --allow-containers "--allow-containers --best-effort"; do
+    rm -rf "$WS/.config" "$WS/.cache"
+    # shellcheck disable=SC2086 # words
+    sandbox $options -- touch ran
+    sandbox_refused ".config/bawn"
+done
+mkdir -p "$WS/.config/bawn" "$WS/.cache/bawn"
+want='EROFS|EEXIST|EACCES' try_all
+sandbox --allow-containers -- true
+if ((STATUS == 0)); then
+    want='EROFS|EEXIST|EACCES' try_all --allow-containers
+fi
