@@ -101,6 +101,14 @@ static bool is_closed(void *context, const char *path, bool to_all)
     return view_is_closed(compiling->view, path, to_all);
 }
 
+static bool is_shut(void *context, const char *path)
+{
+    const struct compiling *compiling = context;
+    struct stat status;
+
+    return view_stat(compiling->view, path, &status) && !(status.st_mode & S_IXOTH);
+}
+
 static bool is_private(void *context, const char *path)
 {
     const struct compiling *compiling = context;
@@ -144,6 +152,7 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
     struct compile_input input = {.plan = &plan->plan,
                                   .looker = &view->looker,
                                   .is_closed = is_closed,
+                                  .is_shut = is_shut,
                                   .is_steady = is_steady,
                                   .is_private = is_private,
                                   .collect = collect,

@@ -4,6 +4,7 @@
 #include "api/launcher.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "session/registry.h"
 #include "wire/control.h"
 #include "wire/packet.h"
@@ -203,7 +204,7 @@ int bawn_session_exec(struct bawn_session *session, const struct bawn_command *c
 
     for (int i = 0; i < 3 && none < 0; i++) {
         if (command->fds[i] < 0)
-            none = open("/dev/null", O_RDWR | O_CLOEXEC);
+            none = file_open_null(O_RDWR, err);
     }
     r = fill_streams(command, none, fds, err);
     for (int i = 0; r == 0 && i < 3; i++) {
@@ -303,7 +304,7 @@ int bawn_run_start(const struct bawn_plan *plan, const struct bawn_command *comm
     autoclose int plan_fd = -EBADF;
     autoclose int ours = -EBADF;
     autoclose int theirs = -EBADF;
-    autoclose int none = open("/dev/null", O_RDWR | O_CLOEXEC);
+    autoclose int none = file_open_null(O_RDWR, err);
     int pair[2], fds[CHILD_FDS] = {0};
     pid_t pid = 0;
     int r = bawn_plan_compile(plan, 0, &plan_fd, err);

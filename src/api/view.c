@@ -248,7 +248,8 @@ bool view_stat(struct view *view, const char *path, struct stat *ret_status)
     return true;
 }
 
-/* SECURITY: noted by the time of its last change: an access list changes neither mode nor owner. */
+/* SECURITY: to one user by the time of its last change: an access list may change neither mode nor
+ * owner. */
 bool view_is_closed(struct view *view, const char *path, bool to_all)
 {
     struct view_note *note = NULL;
@@ -265,7 +266,7 @@ bool view_is_closed(struct view *view, const char *path, bool to_all)
         (is_kernels(path) || image_is_settled(image_time_ns(status.st_ctim), clock_wall())))
         note = new_note(view, SEEN_OTHER, path);
     if (note)
-        fill_note(note, is_kernels(path) ? DEP_MODE : DEP_FILE, &status);
+        fill_note(note, is_kernels(path) || to_all ? DEP_MODE : DEP_FILE, &status);
     return note != NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_t *ret_length,
               struct bawn_error *err)
@@ -110,4 +111,22 @@ int file_make_dirs(const char *path, struct bawn_error *err)
             return 0;
         *slash = '/';
     }
+}
+
+int file_open_null(int access, struct bawn_error *err)
+{
+    autoclose int fd =
+        openat(AT_FDCWD, "/dev/null", access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return error_errno(err, errno, "open /dev/null");
+    if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(1, 3)) {
+        (void)error_set(err, ENODEV, "file.no_null", "/dev/null is not the null device");
+        error_hint(err, "as root: rm /dev/null && mknod -m 666 /dev/null c 1 3");
+        return -ENODEV;
+    }
+    if (fcntl(fd, F_SETFL, 0) < 0)
+        return error_errno(err, errno, "open /dev/null");
+    return take_fd(&fd);
 }

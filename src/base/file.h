@@ -20,4 +20,11 @@ int file_write(const char *path, const char *data, size_t length, struct bawn_er
 /* Creates a directory (0700) and those above it that are missing. */
 int file_make_dirs(const char *path, struct bawn_error *err);
 
+/*
+ * The null device, with O_CLOEXEC and the access given (O_RDONLY, O_RDWR).
+ * Another file at its name is refused, without waiting for it: what is written
+ * to it would be kept, or read by somebody.
+ */
+int file_open_null(int access, struct bawn_error *err);
+
 #endif

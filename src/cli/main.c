@@ -2,6 +2,7 @@
 /* bawn: finds the verb, runs it, and writes what it said. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/help.h"
@@ -23,15 +24,16 @@ enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 40, WIDTH_MAX = 100 };
  * opened, and then written to. Read-only, so that writing still fails; not
  * O_CLOEXEC, as no standard stream is.
  */
-static void streams_fill(void)
+static int streams_fill(struct bawn_error *err)
 {
     int fd;
 
     do
-        fd = open("/dev/null", O_RDONLY | O_NOCTTY);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
+        fd = file_open_null(O_RDONLY, err);
+    while (fd >= 0 && fd <= STDERR_FILENO && fcntl(fd, F_SETFD, 0) == 0);
+    if (fd > STDERR_FILENO)
         (void)close(fd);
+    return fd < 0 ? fd : 0;
 }
 
 static bool wants_colour(int fd)
@@ -220,13 +222,14 @@ int main(int argc, char **argv)
     struct bawn_error err = {0};
     int status;
 
-    streams_fill();
+    status = streams_fill(&err);
     block_file_size();
     output.args = argv;
     output.json = asks_json(args);
     output.colour = wants_colour(STDOUT_FILENO);
     output.width = terminal_width();
-    status = run_command(args, &output, &err);
+    if (status == 0)
+        status = run_command(args, &output, &err);
     if (status >= 0 && (output.text.failed || output.notes.failed))
         status = error_memory(&err);
     status = finish(status, &output, &err);

@@ -2,6 +2,7 @@
 /* bawn exec: one more command in a running session. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/loop.h"
 #include "front/own.h"
 #include "front/signals.h"
@@ -110,7 +111,7 @@ static int send_command(struct exec *exec)
             (void)terminal_read_state(fd, &message.state, &message.size);
         message.flags |= 1U << fd;
         if (none < 0)
-            none = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+            none = file_open_null(O_RDWR, NULL);
         fds[fd] = none;
     }
     result = control_strings_join(&message, exec->argv, exec->front->environ, &bytes, &size);

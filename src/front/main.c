@@ -8,6 +8,7 @@
  */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mutant.h"
 #include "base/text.h"
@@ -23,16 +24,18 @@
 extern char **environ;
 
 /* See the other program's main: a closed stream would be taken by the next file opened. */
-static void streams_fill(void)
+static bool streams_fill(void)
 {
     struct pollfd streams[3] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
+    bool is_filled = true;
 
     if (poll(streams, 3, 0) <= 0)
-        return;
+        return true;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (streams[fd].revents & POLLNVAL)
-            (void)openat(AT_FDCWD, "/dev/null", O_RDONLY | O_NOCTTY);
+            is_filled &= file_open_null(O_RDONLY, NULL) == fd && fcntl(fd, F_SETFD, 0) == 0;
     }
+    return is_filled;
 }
 
 static void close_between(int below, int above)
@@ -195,7 +198,8 @@ int main(int argc, char **argv)
         (front.plan_fd >= 0 && front.plan_fd == front.owner_fd))
         return STATUS_FAILED;
     close_inherited(front.plan_fd, front.owner_fd);
-    streams_fill();
+    if (!streams_fill())
+        return STATUS_FAILED;
     status = run_verb(&front, args, &err);
     /* The options end with the process: giving their memory back first is one call more. */
     return status < 0 ? front_fail(&front, &err) : status;

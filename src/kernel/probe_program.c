@@ -104,7 +104,7 @@ static _Noreturn void become(const struct program *program, struct environment *
     char path[] = "PATH=/usr/bin:/bin";
     char *variables[] = {path, environment->home, environment->runtime, environment->more, NULL};
     struct sigaction standard = {.sa_handler = SIG_DFL};
-    int null_fd = open("/dev/null", O_RDONLY);
+    int null_fd = open("/dev/null", O_RDONLY | O_NONBLOCK);
     sigset_t none;
 
     (void)setpgid(0, 0);

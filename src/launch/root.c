@@ -24,6 +24,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #define SHELF ROOT_SHELF
 
@@ -335,24 +336,52 @@ static int clone_node(const struct root *root, const struct image_mount *step,
     return clone_at(fd, err);
 }
 
+/* SECURITY: what is there now, by whatever way it came: a file in the place of the null device
+ * would keep what is written to it, for others to read. */
+static int check_node(const struct root *root, const struct image_mount *step,
+                      struct bawn_error *err)
+{
+    const char *target = image_string(root->image, step->target);
+    struct stat status = {0};
+
+    if (step->size_bytes == 0)
+        return 0;
+    if (fstatat(AT_FDCWD, target, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return fail(err, "look at", target);
+    if (S_ISCHR(status.st_mode) && major(status.st_rdev) == step->size_bytes / 256 &&
+        minor(status.st_rdev) == step->size_bytes % 256)
+        return 0;
+    (void)error_set(err, ENODEV, "launch.node", "/%s of this host is not the device of that name",
+                    target);
+    error_hint(err, "as root: rm /%s && mknod -m 666 /%s c %llu %llu", target, target,
+               (unsigned long long)step->size_bytes / 256,
+               (unsigned long long)step->size_bytes % 256);
+    return -ENODEV;
+}
+
 static int place_node(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *source = image_string(root->image, step->source);
     const char *target = image_string(root->image, step->target);
     autoclose int tree = -EBADF;
-    int result;
+    int result = 0;
 
     if (step->flags & STEP_IDMAP)
         return attach(root, step, *root->trees++, err);
-    if (!(step->flags & STEP_READ_ONLY))
-        return mount(source, target, NULL, MS_BIND, NULL) < 0 ? fail(err, "mount on", target) : 0;
+    if (!(step->flags & STEP_READ_ONLY)) {
+        if (mount(source, target, NULL, MS_BIND, NULL) < 0)
+            return fail(err, "mount on", target);
+        return check_node(root, step, err);
+    }
     tree = clone_node(root, step, err);
     result = tree < 0                  ? tree
              : root->remount_proc >= 0 ? 0
                                        : set_attributes(tree, step, -EBADF, err);
     if (result == 0)
         result = attach(root, step, tree, err);
-    return result < 0 ? result : seal_mounted(root, step, tree, err);
+    if (result == 0)
+        result = seal_mounted(root, step, tree, err);
+    return result < 0 ? result : check_node(root, step, err);
 }
 
 static int close_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)

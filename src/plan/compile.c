@@ -376,6 +376,7 @@ int compile_image(const struct compile_input *input, struct image **ret_image,
         strbuf_done(&compiler.parts[i]);
     strbuf_done(&compiler.late);
     vec_done(&compiler.covers);
+    vec_done(&compiler.hollows);
     map_done(&compiler.made);
     arena_done(&compiler.arena);
     return r;

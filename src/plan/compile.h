@@ -22,6 +22,8 @@ struct compile_input {
     const struct looker *looker;
     /* Whether root's file is closed to the caller, or to all but root's group. */
     bool (*is_closed)(void *context, const char *path, bool to_all);
+    /* Whether only its owner and group may enter a directory. */
+    bool (*is_shut)(void *context, const char *path);
     /* Whether only root can change what the name leads to. */
     bool (*is_steady)(void *context, const char *path);
     /* Whether only its owner may use a device. */

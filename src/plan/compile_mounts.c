@@ -249,9 +249,10 @@ static bool is_steady_node(const struct compiler *compiler, const char *path)
 
 /* SECURITY: read-only: what is read and written is the device or the peer, but its mode and owner
  * are the host's. Not needed for what lies in root's own /dev, if the command is not root there. */
-static void node_step(struct compiler *compiler, const char *path, bool is_usual)
+static void node_step(struct compiler *compiler, const char *path, unsigned device)
 {
-    struct image_mount mount = {.step = STEP_NODE};
+    struct image_mount mount = {.step = STEP_NODE, .size_bytes = device};
+    bool is_usual = device != 0;
     char source[LIMIT_PATH_BYTES];
 
     if (resolve_path(NULL, "/", path, compiler->input->looker, source, NULL) < 0)
@@ -270,8 +271,15 @@ static void node_step(struct compiler *compiler, const char *path, bool is_usual
 /* A minimal /dev: what programs cannot do without. */
 static int dev_step(struct compiler *compiler, const struct mount_step *step)
 {
-    static const char *const nodes[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/urandom",
-                                        "/dev/tty"};
+    /* With their numbers, major and minor. */
+    static const struct {
+        const char *path;
+        unsigned device;
+    } nodes[] = {{"/dev/null", 0x103},
+                 {"/dev/zero", 0x105},
+                 {"/dev/full", 0x107},
+                 {"/dev/urandom", 0x109},
+                 {"/dev/tty", 0x500}};
     static const char *const links[][2] = {
         {"/proc/self/fd", "/dev/fd"},       {"/proc/self/fd/0", "/dev/stdin"},
         {"/proc/self/fd/1", "/dev/stdout"}, {"/proc/self/fd/2", "/dev/stderr"},
@@ -290,7 +298,7 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
         make_point(compiler, step->target, false);
     }
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        node_step(compiler, nodes[i], true);
+        node_step(compiler, nodes[i].path, nodes[i].device);
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
         add_step(compiler, when_made(compiler, links[i][1]),
                  (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
@@ -342,6 +350,8 @@ static void close_hollows(struct compiler *compiler)
         if (leads_on(compiler, step))
             add_step(compiler, LATE, (struct image_mount){.step = STEP_CLOSE}, NULL, step->target);
     }
+    vec_each (&compiler->hollows, path)
+        add_step(compiler, LATE, (struct image_mount){.step = STEP_CLOSE}, NULL, *path);
 }
 
 /* Whether the command owns nothing there: root runs bawn, and the tree is shown as it is. What is
@@ -359,6 +369,36 @@ static bool is_foreign(const struct compiler *compiler, const char *path)
            !(nearest && compile_maps_owner(plan, nearest));
 }
 
+/*
+ * Root runs bawn, and the command is not root to the host: a directory that is
+ * open to root alone, such as /root, would keep it, and the set-up, from what is
+ * granted further down. It sees nothing of it in any case: so there is an empty
+ * place instead, with a way.
+ */
+static int open_way(struct compiler *compiler, const char *target)
+{
+    const struct compile_input *input = compiler->input;
+    const struct cover *cover = cover_of(compiler, target);
+    char path[LIMIT_PATH_BYTES];
+
+    if (!cover || cover->kind != COVER_TREE || !input->is_shut ||
+        !is_foreign(compiler, cover->path))
+        return 0;
+    for (size_t i = strlen(cover->path) + 1; target[i] && i < sizeof(path); i++) {
+        struct mount_step own = {.size_bytes = 65536};
+
+        memcpy(path, target, i);
+        path[i] = '\0';
+        if (target[i] != '/' || !input->is_shut(input->context, path))
+            continue;
+        own.target = arena_strdup(&compiler->arena, path);
+        if (!own.target || !vec_push(&compiler->hollows, own.target))
+            return -ENOMEM;
+        return tmpfs_step(compiler, &own, MODE_DIR);
+    }
+    return 0;
+}
+
 /* Over what is there: unreadable, or read-only in place. */
 static void cover_step(struct compiler *compiler, const struct mount_step *step)
 {
@@ -369,8 +409,11 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
                                         : step->kind == MOUNT_MASK_FILE ? STEP_MASK_FILE
                                                                         : STEP_SEAL,
                                 .flags = STEP_READ_ONLY};
+    const struct cover *cover = cover_of(compiler, step->target);
     bool foreign;
 
+    if (cover && cover->kind == COVER_OWN)
+        return; /* of the tree that has it nothing is shown */
     /* KERNEL: where a part of /proc is covered for good, no container gets a fresh one. The
      * permission bits hold there: no id inside is the host's root. */
     if (in_proc && (compile_lacks_proc(input->plan) || input->plan->process.may_nest))
@@ -477,21 +520,26 @@ static void own_files(struct compiler *compiler)
 
 static int one_step(struct compiler *compiler, const struct mount_step *step)
 {
+    int r = 0;
+
     switch (step->kind) {
     case MOUNT_BIND:
-        return bind_step(compiler, step);
+        r = open_way(compiler, step->target);
+        return r < 0 ? r : bind_step(compiler, step);
     case MOUNT_TMPFS:
-        return tmpfs_step(compiler, step,
-                          path_is_below(step->target, compiler->input->plan->policy->home)
-                              ? MODE_PRIVATE
-                          : strcmp(step->target, "/run") == 0 || !step->rule ? MODE_DIR
-                                                                             : MODE_SHARED);
+        r = open_way(compiler, step->target);
+        return r < 0 ? r
+                     : tmpfs_step(compiler, step,
+                                  path_is_below(step->target, compiler->input->plan->policy->home)
+                                      ? MODE_PRIVATE
+                                  : strcmp(step->target, "/run") == 0 || !step->rule ? MODE_DIR
+                                                                                     : MODE_SHARED);
     case MOUNT_PROC:
         return proc_step(compiler, step);
     case MOUNT_DEV:
         return dev_step(compiler, step);
     case MOUNT_NODE:
-        node_step(compiler, step->target, false);
+        node_step(compiler, step->target, 0);
         return 0;
     case MOUNT_SYMLINK:
         make_parents(compiler, step->target);

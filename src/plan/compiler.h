@@ -26,6 +26,7 @@ struct compiler {
     uint32_t late_count;
     unsigned texts;
     VEC(struct cover) covers;
+    VEC(const char *) hollows; /* empty places in the way of what is granted below them */
     struct arena arena;
     struct map made; /* directories of the new root, and pins */
     struct bawn_error *err;

@@ -2,6 +2,7 @@
 /* A session without its starter: a launcher of its own, that reports once. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "session/control.h"
 #include "session/output.h"
 
@@ -33,7 +34,7 @@ void session_report(struct session *session, int status, const struct bawn_error
 /* The command's streams: nothing to read; what it says goes to fd. */
 static int replace_streams(int fd)
 {
-    autoclose int none = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+    autoclose int none = file_open_null(O_RDWR, NULL);
 
     if (none < 0 || dup2(none, STDIN_FILENO) < 0 || dup2(fd < 0 ? none : fd, STDOUT_FILENO) < 0 ||
         dup2(fd < 0 ? none : fd, STDERR_FILENO) < 0)

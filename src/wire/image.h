@@ -58,7 +58,8 @@ struct image_mount {
     uint8_t flags;
     uint16_t mode; /* of what is made: STEP_DIR, STEP_TMPFS */
     uint32_t source, target;
-    uint64_t size_bytes;
+    uint64_t size_bytes; /* STEP_TMPFS; of STEP_NODE the device that it must be, 256 * major +
+                          * minor, or 0 */
 };
 
 /* A path rule that the supervisor decides by: struct path_rule without what only people read. */

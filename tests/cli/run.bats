@@ -344,6 +344,24 @@ calls_of() {
     [ -e "$HOME/.cache/bawn/plans/keep" ]
 }
 
+@test "run: root works below a directory that is root's alone, with all else to be read" {
+    [ "$(id -u)" -eq 0 ] || skip "root's"
+    shut=$(mktemp -d /srv/bawn-test.XXXXXX)
+    mkdir -p "$shut/a/work"
+    echo secret >"$shut/secret"
+    chmod 700 "$shut"
+    for _ in 1 2; do
+        run -0 "$BAWN" run -C "$shut/a/work" --set sandbox.reads=static -- \
+            sh -c "echo made >x && cat x && ls -A $shut && ! touch $shut/y 2>/dev/null"
+        [ "$output" = $'made\na' ] || { rm -r "$shut"; false; }
+    done
+    # One that others may enter is shown as it is.
+    chmod 711 "$shut"
+    run -0 "$BAWN" run -C "$shut/a/work" --set sandbox.reads=static -- cat "$shut/secret"
+    rm -r "$shut"
+    [ "$output" = secret ]
+}
+
 @test "run: a policy that changes while a plan is made of it counts at the next start" {
     # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
