@@ -92,6 +92,8 @@ struct host_facts {
     bool in_container; /* /.dockerenv, /run/.containerenv or a non-initial user namespace */
     uint64_t memory_bytes;
     unsigned cpus;
+    /* What all processes of one user may have together; 0: not known. */
+    unsigned inotify_instances, inotify_watches;
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernel/probe_try.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -201,6 +202,13 @@ static enum userns_block find_block(const struct host_facts *facts)
     return USERNS_UNKNOWN;
 }
 
+static unsigned read_count(const char *path)
+{
+    long number = probe_read_number(path);
+
+    return number > 0 && number <= INT_MAX ? (unsigned)number : 0;
+}
+
 static void probe_machine(struct host_facts *facts)
 {
     struct utsname name;
@@ -221,6 +229,8 @@ static void probe_machine(struct host_facts *facts)
     facts->uid = geteuid();
     facts->gid = getegid();
     facts->in_container = is_in_container();
+    facts->inotify_instances = read_count("/proc/sys/user/max_inotify_instances");
+    facts->inotify_watches = read_count("/proc/sys/user/max_inotify_watches");
 }
 
 int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the first instruction in the new namespaces to a confined pid 1. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/facts.h"
@@ -109,6 +110,29 @@ static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
     return result < 0 ? result : become(image, err);
 }
 
+/*
+ * What the kernel counts per user, in this user namespace and in those above: the
+ * caller's programs outside have the same count. Where /proc/sys is covered or
+ * read-only, as in containers, it stays as it is.
+ */
+static void limit_count(const char *path, uint32_t most)
+{
+    char text[16];
+    int length = snprintf(text, sizeof(text), "%u", most);
+    autoclose int fd = most ? openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC) : -EBADF;
+
+    if (fd >= 0 && write(fd, text, (size_t)length) != length)
+        return;
+}
+
+static void limit_counts(const struct image_limits *limits)
+{
+    if (!LAYER("cgroup"))
+        return;
+    limit_count("/proc/sys/user/max_inotify_instances", limits->inotify_instances);
+    limit_count("/proc/sys/user/max_inotify_watches", limits->inotify_watches);
+}
+
 static int limit_own(const struct image *image, struct bawn_error *err)
 {
     const struct image_limits *limits = &image->limits;
@@ -166,6 +190,8 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
         result = die_with_parent(sock, err);
+    if (result == 0)
+        limit_counts(&image->limits);
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)

@@ -155,6 +155,11 @@ static void add_limits(struct compiler *compiler)
         .time_ms = plan_limit(plan, SETTING_LIMITS_TIME) * 1000,
         .cgroup = (uint8_t)plan->facts->cgroup,
     };
+    /* The caller's other programs keep half of what the kernel counts for all of them together. */
+    if (policy_number(plan->policy, SETTING_LIMITS_PRESET) != LIMITS_NONE) {
+        compiler->head.limits.inotify_instances = (plan->facts->inotify_instances + 1) / 2;
+        compiler->head.limits.inotify_watches = (plan->facts->inotify_watches + 1) / 2;
+    }
     /* Which controllers a group gets is not known before it is made. */
     for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WEIGHT; id++) {
         if (!compiler->input->best_effort && plan->policy->settings[id].is_set &&

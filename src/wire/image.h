@@ -137,6 +137,7 @@ struct image_limits {
     uint32_t demanded; /* enum cgroup_limit: where one of these is not held, nothing is run */
     uint8_t cgroup;    /* enum cgroup_kind that is to hold them */
     uint8_t reserved[3];
+    uint32_t inotify_instances, inotify_watches;
 };
 
 struct image_span {
