@@ -170,7 +170,8 @@ static const struct option run_rows[] = {
      .name = "workspace-mount",
      .value = "DIR",
      .key = "sandbox.workspace_mount",
-     .help = "Where the workspace is inside, such as /workspace. Without it: where it is outside."},
+     .help = "Where the workspace is inside, such as /workspace. Without it: where it is outside. "
+             "That path stays no secret: the kernel lists it in /proc/self/mountinfo."},
     {.id = OPTION_KEY,
      .name = "timeout",
      .value = "TIME",

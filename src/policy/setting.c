@@ -84,7 +84,7 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                              "Give access to /dev/kvm."},
     [SETTING_WORKSPACE_MOUNT] = {"sandbox.workspace_mount", VALUE_PLACE, NARROW_NEVER, 0, NULL,
                                  "Where the workspace is inside. Default: where it is on the "
-                                 "host."},
+                                 "host, which /proc/self/mountinfo tells in any case."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {
