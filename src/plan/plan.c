@@ -116,7 +116,20 @@ static int enforce_without_landlock(struct plan *plan)
                                      strerror(fact->errnum)));
 }
 
-static int plan_landlock(struct plan *plan)
+/* KERNEL: a rule for a file with a right that only directories have is refused. */
+static uint64_t rights_of(const struct mount_step *step, const struct looker *looker)
+{
+    const uint64_t of_files =
+        RIGHT_EXECUTE | RIGHT_WRITE_FILE | RIGHT_READ_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEV;
+    char target[LIMIT_PATH_BYTES];
+
+    return step->kind == MOUNT_BIND && looker->look(looker->context, step->source, target,
+                                                    sizeof(target)) != LOOK_DIRECTORY
+               ? of_files
+               : ~0ULL;
+}
+
+static int plan_landlock(struct plan *plan, const struct looker *looker)
 {
     const uint64_t reading = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
     struct landlock_plan *landlock = &plan->landlock;
@@ -154,6 +167,8 @@ static int plan_landlock(struct plan *plan)
         only_read =
             step->read_only || (plan->backend == BACKEND_LANDLOCK && step->kind == MOUNT_OVERLAY);
         rule.access = landlock->handled_fs & (only_read ? reading : ~0ULL);
+        if (rule.access)
+            rule.access &= rights_of(step, looker);
         if (rule.access && !vec_push(&landlock->rules, rule))
             return -ENOMEM;
     }
@@ -341,7 +356,7 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
     choose_backend(plan);
     r = plan_mounts(plan, input);
     if (r == 0)
-        r = plan_landlock(plan);
+        r = plan_landlock(plan, input->looker);
     if (r == 0)
         r = plan_syscalls(plan);
     if (r == 0)

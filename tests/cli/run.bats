@@ -466,3 +466,28 @@ END
     run -0 "$BAWN" run --private "$home/place" -- sh -c 'ls -A place; echo new >place/new'
     [ -z "$output" ] && [ "$(ls -A place)" = file ]
 }
+
+@test "run: the profiles strict and untrusted start, and real work can be done in them" {
+    echo secret >../outside
+    printf 'int main(void) { return 0; }\n' >main.c
+    # shellcheck disable=SC2016 # for the shell inside
+    run -0 "$BAWN" run --profile strict -- sh -c '
+        set -e
+        cc -o main main.c && ./main
+        mkdir -p sub && mv main sub/ && rm -r sub
+        echo text >/tmp/file && cp /tmp/file made && tar -cf made.tar made
+        test -s /etc/ld.so.cache && test "$(cat </dev/null)" = ""
+        ! cat ../outside 2>/dev/null && ! cat /etc/shadow 2>/dev/null
+        ! touch /usr/made 2>/dev/null && echo done'
+    [ "$output" = "done" ]
+    [ "$(cat made)" = text ]
+    # Not every host has what holds its limits.
+    # shellcheck disable=SC2016 # for the shell inside
+    run -0 --separate-stderr "$BAWN" run --profile untrusted --best-effort -- sh -c '
+        set -e
+        cc -o /tmp/main main.c && /tmp/main
+        ! touch made-too 2>/dev/null
+        wc -l <main.c; echo text >"$HOME/file"; ls "$HOME"'
+    [ "$output" = $'1\nfile' ]
+    [ ! -e made-too ]
+}

@@ -236,6 +236,33 @@ START_TEST(landlock_is_cut_to_the_abi)
 }
 END_TEST
 
+START_TEST(landlock_grants_files_no_rights_of_directories)
+{
+    struct bawn_policy *policy = load_text(
+        "sandbox:\n"
+        "  reads: strict\n"
+        "  paths: {key: {root: /srv/work/key, mode: ro}, file: {root: /dev/dri, mode: rw},\n"
+        "          dir: {root: /srv/ro, mode: ro}}\n");
+    static const struct {
+        const char *path;
+        uint64_t access;
+    } table[] = {{"/srv/work/key", 0x5}, {"/dev/dri", 0xc007}, {"/srv/ro", 0xd}};
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.landlock.rules.count, 3);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        vec_each (&plan.landlock.rules, rule) {
+            if (strcmp(rule->path, table[i].path) == 0)
+                ck_assert_uint_eq(rule->access, table[i].access);
+        }
+    }
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(the_hosts_network_has_abstract_sockets)
 {
     struct bawn_policy *policy = load_text("sandbox: {network: {mode: host}}\n");
@@ -626,6 +653,7 @@ int main(void)
     tcase_add_test(all, without_namespaces_landlock_is_the_wall);
     tcase_add_test(all, a_host_with_nothing_enforces_nothing);
     tcase_add_test(all, landlock_is_cut_to_the_abi);
+    tcase_add_test(all, landlock_grants_files_no_rights_of_directories);
     tcase_add_test(all, the_hosts_network_has_abstract_sockets);
     tcase_add_test(all, own_procfs_is_masked_and_sealed);
     tcase_add_test(all, sockets_of_services_are_shut);
