@@ -6,6 +6,8 @@
 #include "base/loop.h"
 #include "front/own.h"
 #include "front/signals.h"
+#include "session/relay.h"
+#include "session/stream.h"
 #include "session/terminal.h"
 
 #include <errno.h>
@@ -25,6 +27,7 @@ struct exec {
     struct loop_source source;
     struct signals signals;
     struct terminal terminal;
+    struct relays relays;
     int master_fd;
     int result; /* of the last answer */
     struct control_message message;
@@ -104,8 +107,14 @@ static int send_command(struct exec *exec)
     int result;
 
     for (int fd = 0; fd < CONTROL_FDS; fd++) {
+        int kind = stream_judge(fd, fd, true, exec->err);
+
         fds[fd] = fd;
-        if (!isatty(fd))
+        if (kind == STREAM_RELAYED)
+            fds[fd] = kind = relays_add(&exec->relays, &exec->loop, fd, fd, exec->err);
+        if (kind < 0)
+            return kind;
+        if (kind != STREAM_TERMINAL || fds[fd] != fd)
             continue;
         if (!(message.flags & CONTROL_TTY))
             (void)terminal_read_state(fd, &message.state, &message.size);
@@ -117,6 +126,7 @@ static int send_command(struct exec *exec)
     result = control_strings_join(&message, exec->argv, exec->front->environ, &bytes, &size);
     if (result == 0)
         result = control_send(exec->link.sock, &message, bytes, size, fds, CONTROL_FDS);
+    relays_handed_in(&exec->relays);
     return result < 0
                ? error_errno(exec->err, -result, "send the command to session %s", exec->link.sid)
                : 0;
@@ -164,6 +174,7 @@ static int relay(struct exec *exec)
     if (result == 0)
         result = loop_run(&exec->loop, -1, exec->err);
     terminal_stop(&exec->terminal);
+    relays_stop(&exec->relays);
     signals_done(&exec->signals);
     if (exec->master_fd >= 0)
         (void)close(exec->master_fd);

@@ -5,11 +5,11 @@
 #include "base/environ.h"
 #include "base/error.h"
 #include "session/control.h"
+#include "session/stream.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { HANG_UP_MS = 2000 };
 
@@ -31,18 +31,23 @@ size_t control_job_count(const struct control *control)
     return count;
 }
 
-/* SECURITY: a directory would lead out of the sandbox: its ".." is not below the new root. And into
- * a terminal of the host's a program could type. */
-static bool are_streams(const int fds[CONTROL_FDS])
+/* SECURITY: into a terminal of the host's a program could type; and what has to be relayed, the
+ * client relays. */
+static int look_at_streams(const struct session *session, const int fds[CONTROL_FDS],
+                           struct bawn_error *err)
 {
-    struct stat status;
+    bool has_own_net = session->request->image->flags & IMAGE_OWN_NET;
 
     for (int i = 0; i < CONTROL_FDS; i++) {
-        if (fds[i] < 0 || fstat(fds[i], &status) < 0 || S_ISDIR(status.st_mode) ||
-            (S_ISCHR(status.st_mode) && isatty(fds[i])))
-            return false;
+        int kind = stream_judge(fds[i], i, has_own_net, err);
+
+        if (kind < 0)
+            return kind;
+        if (kind != STREAM_PASSES)
+            return error_set(err, EINVAL, "run.stream", "standard stream %d is %s", i,
+                             kind == STREAM_TERMINAL ? "a terminal" : "a socket of the network");
     }
-    return true;
+    return 0;
 }
 
 static struct job *new_job(struct client *client, uint32_t name)
@@ -96,8 +101,12 @@ int control_exec(struct client *client, const struct control_message *message, s
     struct bawn_error error = {0};
     int result;
 
-    if (message->job == 0 || !are_streams(fds))
+    if (message->job == 0 || fds[CONTROL_FDS - 1] < 0)
         return -EPROTO;
+    if (look_at_streams(client->control->session, fds, &error) < 0) {
+        control_refuse(client, message->job, &error);
+        return 0;
+    }
     result = control_strings_split(message, client->control->bytes, size, &strings);
     if (result < 0)
         return result;

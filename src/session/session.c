@@ -170,7 +170,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
     if (result == 0 && session->request->is_detached)
         result = session_detach_streams(session, &command, err);
     if (result == 0)
-        result = session_look_at_streams(&command, err);
+        result = session_look_at_streams(session, &command, err);
     if (request.cgroup_fd < 0 && session_wants_group(session)) {
         request.make_groups = session_make_groups;
         request.groups_context = session;
@@ -183,6 +183,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
      * earlier: the child could not write its id maps. */
     if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         result = error_errno(err, errno, "set not dumpable");
+    session_restore_streams(session);
     if (command.flags & EXEC_WITNESS)
         (void)close(command.witness_fd);
     environ_free(variables);
@@ -262,6 +263,7 @@ static int final_wait_status(const struct session *session)
 static void end(struct session *session)
 {
     terminal_stop(&session->terminal);
+    relays_stop(&session->relays);
     output_collect(session->output); /* or there may be no room for what we say ourselves */
     if (session->has_ended)
         session_account(session);

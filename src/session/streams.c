@@ -2,46 +2,51 @@
 /* The standard streams and signals of a run: a terminal is replaced, a pipe is handed on. */
 #include "base/error.h"
 #include "session/control.h"
+#include "session/stream.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { DEAF_MS = 2000 };
 
-/*
- * SECURITY: a directory as a stream would be a way out: what is in it can be
- * opened by way of the descriptor. Refused, for nobody means to do that.
- */
-static int refuse_directory(int fd, struct bawn_error *err)
+int session_look_at_streams(struct session *session, struct launch_command *command,
+                            struct bawn_error *err)
 {
-    int r = error_set(err, EISDIR, "run.stream", "standard stream %d is a directory", fd);
-
-    error_hint(err, "redirect it to a file, or from /dev/null");
-    return r;
-}
-
-int session_look_at_streams(struct launch_command *command, struct bawn_error *err)
-{
-    struct stat status;
+    bool has_own_net = session->request->image->flags & IMAGE_OWN_NET;
+    int given[3] = {-EBADF, -EBADF, -EBADF};
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fstat(fd, &status) < 0)
-            return error_errno(err, errno, "standard stream %d", fd);
-        if (S_ISDIR(status.st_mode))
-            return refuse_directory(fd, err);
-        /* KERNEL: 1 is /dev/null and its like. */
-        if (!S_ISCHR(status.st_mode) || major(status.st_rdev) == 1 || !isatty(fd))
+        int kind = stream_judge(fd, fd, has_own_net, err);
+
+        if (kind == STREAM_RELAYED)
+            kind = given[fd] = relays_add(&session->relays, &session->loop, fd, fd, err);
+        if (kind < 0)
+            return kind;
+        if (kind != STREAM_TERMINAL || given[fd] >= 0)
             continue;
         if (!(command->flags & EXEC_TTY))
             (void)terminal_read_state(fd, &command->state, &command->size);
         command->flags |= 1U << fd;
     }
+    /* Pid 1 is born with them; session_restore_streams takes ours back. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (given[fd] >= 0 && dup2(given[fd], fd) < 0)
+            return error_errno(err, errno, "relay a stream");
+    }
     return 0;
+}
+
+void session_restore_streams(struct session *session)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (session->relays.of[fd])
+            (void)dup2(relays_outside(&session->relays, fd), fd);
+    }
+    relays_handed_in(&session->relays);
 }
 
 /* Whose keys are read: in "bawn run ... | less" they are less's. */

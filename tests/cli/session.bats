@@ -505,12 +505,14 @@ sys.exit(bool(select.select([one], [], [], 0.3)[0]))' "$XDG_RUNTIME_DIR/bawn/$(<
     sid=$("$BAWN" run --detach -- sleep 100)
     run -0 python3 -c '
 import os, socket, struct, sys
-def talk(data, fds=()):
+def answer(data, fds=()):
     one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     one.connect(sys.argv[1])
     one.settimeout(5)
     socket.send_fds(one, [data], fds)
-    assert one.recv(4096) == b"", "not dropped"
+    return one.recv(4096)
+def talk(data, fds=()):
+    assert answer(data, fds) == b"", "not dropped"
 def head(kind, job=1, value=0, args=0, envs=0, version=1):
     return struct.pack("=IIIIiII", version, kind, job, 0, value, args, envs).ljust(96, b"\0")
 null = os.open("/dev/null", os.O_RDWR)
@@ -521,7 +523,8 @@ talk(head(99))
 talk(head(0, args=1) + b"true\0")                    # no streams
 talk(head(0, args=1) + b"true\0", [null, null])      # too few
 talk(head(0, args=1) + b"true\0", [null] * 4)        # too many
-talk(head(0, args=1) + b"true\0", [root, null, null]) # a way out
+told = answer(head(0, args=1) + b"true\0", [root, null, null]) # a way out
+assert told[4:8] == b"\x08\0\0\0" and b"run.stream" in told, "not refused"
 talk(head(0, args=9) + b"true\0", [null] * 3)
 talk(head(0, job=0, args=1) + b"true\0", [null] * 3) # the number of the session itself
 talk(head(1, value=1000))

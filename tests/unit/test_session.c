@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -193,6 +194,23 @@ START_TEST(a_directory_or_terminal_cannot_be_handed_in)
 }
 END_TEST
 
+START_TEST(a_socket_of_the_network_cannot_be_handed_in)
+{
+    const char *argv[] = {"true", NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}};
+    int status, job;
+
+    start(NULL);
+    command.fds[0] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    job = bawn_session_exec(session, &command, &err);
+    ck_assert_int_gt(job, 0);
+    ck_assert_int_eq(bawn_session_wait(session, job, &status, &err), -ENOTCONN);
+    ck_assert_str_eq(err.code, "run.stream");
+    ck_assert_int_eq(status_of(exec_shell("exit 5")), 5);
+    bawn_session_close(session);
+}
+END_TEST
+
 START_TEST(boundaries_hold_for_every_command)
 {
     start(NULL);
@@ -307,6 +325,7 @@ int main(void)
     tcase_add_test(tcase, a_program_that_is_not_there_is_told_by_its_errno);
     tcase_add_test(tcase, the_environment_is_filtered_for_every_command);
     tcase_add_test(tcase, a_directory_or_terminal_cannot_be_handed_in);
+    tcase_add_test(tcase, a_socket_of_the_network_cannot_be_handed_in);
     tcase_add_test(tcase, boundaries_hold_for_every_command);
     tcase_add_test(tcase, a_session_ends_with_its_command);
     tcase_add_test(tcase, closing_ends_all_that_runs);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What may be a standard stream of a command.
+ *
+ * SECURITY: a descriptor is a right to whatever it leads to, wherever the
+ * sandbox has its walls. So only what is no more than a stream goes in: files,
+ * pipes, /dev/null and its like, unix sockets that are connected. Terminals are
+ * replaced. A socket of the host's network could be connected anew, to any
+ * port: its bytes are relayed. What leads further (a directory, a device, a
+ * namespace) is refused.
+ */
+#ifndef SESSION_STREAM_H
+#define SESSION_STREAM_H
+
+#include <bawn/error.h>
+#include <stdbool.h>
+
+enum stream_kind { STREAM_PASSES, STREAM_TERMINAL, STREAM_RELAYED };
+
+/* Returns the kind, or a negative errno. */
+int stream_judge(int fd, int stream, bool has_own_net, struct bawn_error *err);
+
+#endif
