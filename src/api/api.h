@@ -18,7 +18,7 @@ struct bawn_policy {
     struct policy policy;
     char **environ;    /* the caller's, as it was at loading */
     struct view *view; /* all that was looked at for it */
-    size_t patterns;   /* that hide files which were looked for */
+    size_t sought;     /* patterns and files whose matches were looked for */
 };
 
 struct bawn_host {
@@ -97,9 +97,10 @@ bool load_find_project(struct view *view, const char *workspace, const char *hom
 int links_follow(struct policy *policy, struct view *view, struct bawn_report *report,
                  struct bawn_error *err);
 
-/* Gives each file that a pattern hides in a tree that is shown a rule of its own. */
-int matches_find(struct policy *policy, struct view *view, size_t *ret_patterns,
-                 struct bawn_error *err);
+/* Gives each file that a pattern hides in a tree that is shown a rule of its own, unless without
+ * patterns, and each further name of a file that is hidden or protected. */
+int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_sought,
+                 struct bawn_report *report, struct bawn_error *err);
 
 /* SHA-256 in hex. */
 void hash_text(const char *text, size_t length, char ret_hex[65]);

@@ -405,9 +405,9 @@ static int assemble(struct assembly *assembly)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
         r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);
-    if (r == 0 && assembly->load->matches)
-        r = matches_find(assembly->policy, assembly->view, &assembly->result->patterns,
-                         assembly->err);
+    if (r == 0)
+        r = matches_find(assembly->policy, assembly->view, assembly->load->matches,
+                         &assembly->result->sought, assembly->report, assembly->err);
     if (r == 0)
         r = examine_workspace(assembly);
     if (r == 0 && report_has_errors(assembly->report))

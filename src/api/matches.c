@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that patterns hide, and sockets that may not be connected to: found in the trees that are
- * shown, so that they can be masked. */
-#include "api/api.h"
+/* Files that patterns hide, sockets that may not be connected to, and further names of files that
+ * are held: found in the trees that are shown, so that they can be masked. */
+#include "api/hardlinks.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -24,7 +24,9 @@
  * A read-only mount does not keep anybody from connecting to a socket. So the
  * trees that somebody granted for reading are looked through for sockets, too, as
  * far as they are not too large. Of the built-in grants those that services use are
- * shown without any (plan/mounts.c), and the others are root's alone.
+ * shown without any (plan/mounts.c), and the others are root's alone. All that is
+ * granted is looked through where a file that is hidden or protected has a name
+ * that no rule is about.
  */
 enum { WALK_ENTRIES = 500000, SOCKET_ENTRIES = 20000, WALK_DEPTH = 64, WALK_SECONDS = 10 };
 
@@ -33,7 +35,9 @@ struct walk {
     struct view *view;
     const struct path_rule
         *sockets; /* what hides the sockets of the tree; NULL: they may be used */
+    struct hardlinks hardlinks;
     bool has_patterns;
+    bool with_sockets;
     size_t entries;
     time_t deadline;
     struct bawn_error *err;
@@ -96,6 +100,24 @@ static bool is_listed(const struct walk *walk, const char *path)
     return false;
 }
 
+/* What a pattern hides, and that it may have other names: those are looked for in another walk. */
+static int note_hidden(struct walk *walk, const struct path_rule *rule, int dir_fd,
+                       const char *name, const char *path)
+{
+    struct stat st;
+
+    if (view_glance(dir_fd, name, &st) && !hardlinks_count(&walk->hardlinks, rule, path, &st))
+        return error_memory(walk->err);
+    return note(walk, rule, path);
+}
+
+static void forget_notes(struct walk *walk)
+{
+    vec_each (&walk->paths, path)
+        free(*path);
+    walk->paths.count = walk->rules.count = 0;
+}
+
 static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry, char *path,
                       unsigned depth)
 {
@@ -114,7 +136,14 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
         return note(walk, walk->sockets, path);
     rule = decisions[PATH_READ].rule;
     if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
-        return note(walk, rule, path);
+        return note_hidden(walk, rule, dir_fd, entry->d_name, path);
+    if (walk->hardlinks.files.count) {
+        const struct held_file *held = hardlinks_match(&walk->hardlinks, dir_fd, entry);
+
+        if (held &&
+            decisions[held->rule->read >= ACCESS_ASK ? PATH_READ : PATH_WRITE].access < ACCESS_ASK)
+            return note(walk, held->rule, path);
+    }
     return entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN
                ? walk_dir(walk, dir_fd, entry->d_name, path, depth + 1)
                : 0;
@@ -178,6 +207,13 @@ static const struct path_rule *socket_rule(struct walk *walk, const struct path_
     return rule;
 }
 
+/* What the system has is not the caller's to link to. */
+static bool may_have_links(const struct walk *walk, const struct path_rule *rule)
+{
+    return walk->hardlinks.files.count &&
+           (rule->write == ACCESS_ALLOW || rule->layer->authority != AUTHORITY_BUILTIN);
+}
+
 static int walk_trees(struct walk *walk)
 {
     char path[LIMIT_PATH_BYTES];
@@ -190,12 +226,12 @@ static int walk_trees(struct walk *walk)
         if (!is_root(walk->policy, rule))
             continue;
         walk->sockets = NULL;
-        if (rule->read_only && rule->layer->authority != AUTHORITY_BUILTIN) {
+        if (walk->with_sockets && rule->read_only && rule->layer->authority != AUTHORITY_BUILTIN) {
             walk->sockets = socket_rule(walk, rule);
             if (!walk->sockets)
                 return error_memory(walk->err);
         }
-        if (!walk->has_patterns && !walk->sockets)
+        if (!walk->has_patterns && !walk->sockets && !may_have_links(walk, rule))
             continue;
         if (!walk->has_patterns)
             walk->entries = 0;
@@ -205,24 +241,34 @@ static int walk_trees(struct walk *walk)
     return r;
 }
 
-int matches_find(struct policy *policy, struct view *view, size_t *ret_patterns,
-                 struct bawn_error *err)
+int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_sought,
+                 struct bawn_report *report, struct bawn_error *err)
 {
-    struct walk walk = {
-        .policy = policy, .view = view, .deadline = time(NULL) + WALK_SECONDS, .err = err};
-    int r = 0;
+    struct walk walk = {.policy = policy,
+                        .view = view,
+                        .with_sockets = with_patterns,
+                        .deadline = time(NULL) + WALK_SECONDS,
+                        .err = err};
+    int r = hardlinks_find(&walk.hardlinks, policy, report);
+    size_t held;
 
-    *ret_patterns = 0;
+    *ret_sought = 0;
     vec_each (&policy->rules, rule)
-        *ret_patterns += hides(*rule);
-    walk.has_patterns = *ret_patterns > 0;
-    r = walk_trees(&walk);
-    for (size_t i = 0; i < walk.paths.count; i++) {
-        if (r == 0)
-            r = policy_add_match(policy, walk.rules.items[i], walk.paths.items[i], err);
-        free(walk.paths.items[i]);
+        *ret_sought += with_patterns && hides(*rule);
+    walk.has_patterns = *ret_sought > 0;
+    held = walk.hardlinks.files.count;
+    *ret_sought += held;
+    r = r < 0 ? error_memory(err) : walk_trees(&walk);
+    if (r == 0 && walk.hardlinks.files.count > held) {
+        forget_notes(&walk);
+        walk.entries = 0;
+        r = walk_trees(&walk);
     }
+    for (size_t i = 0; r == 0 && i < walk.paths.count; i++)
+        r = policy_add_match(policy, walk.rules.items[i], walk.paths.items[i], err);
+    forget_notes(&walk);
     vec_done(&walk.paths);
     vec_done(&walk.rules);
+    hardlinks_done(&walk.hardlinks);
     return r;
 }

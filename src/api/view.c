@@ -318,6 +318,21 @@ DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const cha
     return dir;
 }
 
+bool view_glance(int dir_fd, const char *name, struct stat *ret_status)
+{
+    return fstatat(dir_fd, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+DIR *view_glance_dir(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!dir)
+        cleanup_close(&fd);
+    return dir;
+}
+
 bool view_cwd(char ret_path[LIMIT_PATH_BYTES])
 {
     return getcwd(ret_path, LIMIT_PATH_BYTES) != NULL;

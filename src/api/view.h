@@ -63,6 +63,13 @@ int view_read(struct view *view, const char *path, size_t limit, char **ret_data
 /* A directory to be listed, opened without following a link; NULL with errno. */
 DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const char *path);
 
+/*
+ * Without a note: only for what is told to the user or makes a plan stricter. A plan that is kept
+ * does not know when the answer becomes another.
+ */
+bool view_glance(int dir_fd, const char *name, struct stat *ret_status);
+DIR *view_glance_dir(const char *path);
+
 /* The working directory, which the launcher has in the key; false: there is none. */
 bool view_cwd(char ret_path[LIMIT_PATH_BYTES]);
 
