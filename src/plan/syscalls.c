@@ -16,6 +16,7 @@
 #define NUMBER_SNAP_CREATE_V2   0x50009417
 #define NUMBER_SUBVOL_CREATE_V2 0x50009418
 #define NUMBER_SNAP_DESTROY_V2  0x5000943f
+#define NUMBER_FS_SETFLAGS      0x40086602
 #define NUMBER_F_SETLEASE       1024
 #define SET_ID_BITS             06000
 #define NUMBER_SOCK_TYPE        0xf
@@ -180,6 +181,9 @@ const struct syscall_rule syscall_table[] = {
     SUBVOLUME(NUMBER_SUBVOL_CREATE_V2),
     SUBVOLUME(NUMBER_SNAP_DESTROY),
     SUBVOLUME(NUMBER_SNAP_DESTROY_V2),
+    {RULE("ioctl", SYSCALL_NOTIFY, WHEN_PROTECTING,
+          "in a directory that folds case other spellings of a protected name are that name"),
+     IF(1, ALL, NUMBER_FS_SETFLAGS)},
     {RULE("chmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
     {RULE("fchmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
     {RULE("fchmodat", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(2, SET_ID_BITS, 0)},
@@ -256,7 +260,8 @@ const size_t syscall_table_count = sizeof(syscall_table) / sizeof(syscall_table[
  *  - statmount, listmount: what /proc/self/mountinfo shows.
  *  - lsm_*: what /proc/self/attr does; no_new_privs holds there too.
  *  - getxattrat, listxattrat only read; file_getattr, file_setattr: the mounts
- *    say what may be changed, as for the ioctls that these replace.
+ *    say what may be changed, as for FS_IOC_FSSETXATTR, which has no flag for
+ *    case folding either.
  *  - cachestat wants an open file; futex_*, mseal, map_shadow_stack and
  *    set_mempolicy_home_node are about the caller; fchmodat2 is chmod.
  */

@@ -44,6 +44,7 @@ static const struct call_kind kinds[] = {
     {SYS_fchmod, "fchmod", {0, -1}, {-1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},
+    {SYS_ioctl, "ioctl", {0, -1}, {-1, -1}, -1, change_prepare_flags, change_flags},
     ATTRIBUTE(setxattr, -1, 0, change_prepare_attribute),
     ATTRIBUTE(lsetxattr, -1, 0, change_prepare_attribute),
     ATTRIBUTE(fsetxattr, 0, -1, change_prepare_attribute),
@@ -81,7 +82,7 @@ static bool keeps_to_dirs(const struct call_kind *kind)
 {
     return kind->perform == make_dir || kind->perform == change_name ||
            kind->perform == change_remove || kind->perform == change_mode ||
-           kind->perform == change_attribute;
+           kind->perform == change_attribute || kind->perform == change_flags;
 }
 
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,

@@ -123,5 +123,7 @@ int change_size(struct call *call);
 int change_mode(struct call *call);
 int change_prepare_attribute(struct call *call);
 int change_attribute(struct call *call);
+int change_prepare_flags(struct call *call);
+int change_flags(struct call *call);
 
 #endif

@@ -10,11 +10,16 @@
 #include <linux/limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#ifndef FS_CASEFOLD_FL
+#define FS_CASEFOLD_FL 0x40000000
+#endif
 
 /* One side of a rename. */
 struct side {
@@ -270,4 +275,48 @@ int change_attribute(struct call *call)
     else
         r = removexattr(path, call->text);
     return r < 0 ? -errno : 0;
+}
+
+/* KERNEL: an int, whatever the request's number says. */
+enum { FLAGS_BYTES = sizeof(int) };
+
+/* FS_IOC_SETFLAGS: the filter sends no other request. */
+int change_prepare_flags(struct call *call)
+{
+    call->value = malloc(FLAGS_BYTES);
+    if (!call->value)
+        return -ENOMEM;
+    return caller_read(call->caller, call->notif->data.args[2], call->value, FLAGS_BYTES);
+}
+
+/* SECURITY: in a directory that folds case .GIT is .git, and rules know names by their bytes. One
+ * that folds already may be told so again: chattr sends all flags each time. */
+static bool begins_to_fold(int fd, int flags)
+{
+    int before = 0;
+
+    return (flags & FS_CASEFOLD_FL) &&
+           (ioctl(fd, FS_IOC_GETFLAGS, &before) < 0 || !(before & FS_CASEFOLD_FL));
+}
+
+int change_flags(struct call *call)
+{
+    autofollowed struct followed subject = FOLLOWED_NONE;
+    autoclose int fd = -EBADF;
+    int flags;
+    int r = find_subject(call, 0, &subject);
+
+    if (r < 0)
+        return r;
+    if (!S_ISREG(subject.st.st_mode) && !S_ISDIR(subject.st.st_mode))
+        return -ENOTTY;
+    fd = locate_open(&call->locator, subject.object, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    if (fd == -EACCES && S_ISREG(subject.st.st_mode))
+        fd = locate_open(&call->locator, subject.object, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
+    if (fd < 0)
+        return fd;
+    memcpy(&flags, call->value, FLAGS_BYTES);
+    if (begins_to_fold(fd, flags))
+        return call_refuse(call, subject.at.path, EPERM);
+    return ioctl(fd, FS_IOC_SETFLAGS, &flags) < 0 ? -errno : 0;
 }

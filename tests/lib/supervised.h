@@ -147,6 +147,11 @@ static struct shared *shared;
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_CREAT | O_TRUNC | O_ACCMODE, 0, 1), NOTIFY, ALLOW,  \
         ALLOW
 
+#define REQUEST(number)                                                                            \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 4),                                          \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),                \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), NOTIFY, ALLOW
+
 static inline int load_filter(void)
 {
     struct sock_filter code[] = {
@@ -180,6 +185,7 @@ static inline int load_filter(void)
         NR(removexattr),
         NR(lremovexattr),
         NR(fremovexattr),
+        REQUEST(FS_IOC_SETFLAGS),
         ALLOW};
     struct sock_fprog program = {.len = ARRAY_LENGTH(code), .filter = code};
     unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;

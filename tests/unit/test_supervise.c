@@ -61,6 +61,17 @@ static void try_opens(void)
     close(config);
 }
 
+static int set_flags(const char *path, int flags)
+{
+    int fd = open(path, O_RDONLY);
+    int r = ioctl(fd, FS_IOC_SETFLAGS, &flags);
+    int errnum = errno;
+
+    close(fd);
+    errno = errnum;
+    return r;
+}
+
 static void try_names(void)
 {
     int config = open("p/.git/config", O_PATH);
@@ -102,6 +113,10 @@ static void try_names(void)
     EXPECT(0, symlink(".git", "q2/innocent"));
     EXPECT(0, rename("plain", "q2/plain"));
     EXPECT(EXDEV, rename("file", "q2/.git"));
+    EXPECT(EPERM, set_flags("q2", FS_CASEFOLD_FL));
+    EXPECT(EPERM, set_flags("q2", FS_CASEFOLD_FL | FS_NODUMP_FL));
+    EXPECT(EACCES, set_flags("p/.git/config", FS_NODUMP_FL));
+    EXPECT(EACCES, set_flags("p/.git/hooks", FS_NODUMP_FL));
     EXPECT(EXDEV, rename("ok", "q/.git/modules"));
     EXPECT(0, mkdir("q/.git/modules", 0777));
     EXPECT(0, mkdir("q/.git/modules/m", 0777));

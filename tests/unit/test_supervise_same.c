@@ -234,6 +234,36 @@ static const unsigned char list[] = {
     2, 0, 0,   0,   1,   0,   7,  0, 255, 255, 255, 255, 2,   0,   4,  0, 1, 0, 0,   0,   4,   0,
     0, 0, 255, 255, 255, 255, 16, 0, 4,   0,   255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255};
 
+/* FS_IOC_SETFLAGS, with what a file system may have, or may have not. */
+static void table_flags(void)
+{
+    int file = open("pointed", O_RDONLY);
+    int dir = open("sub", O_RDONLY | O_DIRECTORY);
+    int path = open("pointed", O_PATH);
+    int fifo = open("fifo", O_RDWR | O_NONBLOCK);
+    int host = open("/usr/bin/env", O_RDONLY);
+    int flags = FS_NODUMP_FL;
+
+    DO(ioctl(file, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(dir, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(file, FS_IOC_SETFLAGS, 8));
+    DO(ioctl(path, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(fifo, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(host, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(999, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(-1, FS_IOC_SETFLAGS, &flags));
+    flags = FS_IMMUTABLE_FL;
+    DO(ioctl(file, FS_IOC_SETFLAGS, &flags));
+    flags = 0;
+    DO(ioctl(file, FS_IOC_SETFLAGS, &flags));
+    DO(ioctl(dir, FS_IOC_SETFLAGS, &flags));
+    close(file);
+    close(dir);
+    close(path);
+    close(fifo);
+    close(host);
+}
+
 static void table_modes(void)
 {
     int file = open("pointed", O_RDONLY);
@@ -333,6 +363,7 @@ static void run_tables(void)
     table_make();
     table_change();
     table_modes();
+    table_flags();
     table_last();
 }
 
@@ -450,6 +481,7 @@ static void flood(void)
         in_fork(table_make);
         in_fork(table_change);
         in_fork(table_modes);
+        in_fork(table_flags);
         shared->count[0] = 0;
     }
 }
