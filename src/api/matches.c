@@ -258,7 +258,10 @@ int matches_find(struct policy *policy, struct view *view, bool with_patterns, s
     walk.has_patterns = *ret_sought > 0;
     held = walk.hardlinks.files.count;
     *ret_sought += held;
-    r = r < 0 ? error_memory(err) : walk_trees(&walk);
+    if (r < 0)
+        r = error_memory(err);
+    else if (with_patterns || held)
+        r = walk_trees(&walk);
     if (r == 0 && walk.hardlinks.files.count > held) {
         forget_notes(&walk);
         walk.entries = 0;
