@@ -116,6 +116,21 @@ static char *name_file(struct view *view, const char *path)
                : named;
 }
 
+static void hint_unread(struct assembly *assembly, const char *path, int errnum, bool must_exist)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (must_exist)
+        report_hint(assembly->report, "name a policy file that can be read");
+    else if (errnum == -ENOTDIR && slash)
+        report_hint(assembly->report,
+                    "%.*s is no directory, and so holds no policy: remove it, or move it away",
+                    (int)(slash - path), path);
+    else
+        report_hint(assembly->report, "a policy that cannot be read cannot be held: "
+                                      "mend the file or move it away");
+}
+
 /* Reads a file into a document. One that nobody named may be missing. */
 static int add_file(struct assembly *assembly, enum layer_id id, const char *path, const char *base,
                     const char *format, bool must_exist)
@@ -130,9 +145,7 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
         return 0;
     if (r < 0) {
         report_add(assembly->report, BAWN_ERROR, err.code, (struct origin){0}, "%s", err.message);
-        report_hint(assembly->report, must_exist ? "name a policy file that can be read"
-                                                 : "a policy that cannot be read cannot be held: "
-                                                   "mend the file or move it away");
+        hint_unread(assembly, path, r, must_exist);
         return 0;
     }
     named = name_file(assembly->view, path);

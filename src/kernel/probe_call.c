@@ -14,6 +14,21 @@
 
 #define KVM_GET_API_VERSION_CALL 0xae00 /* <linux/kvm.h> is not on every build machine */
 
+/* Its own: a filter around us that refuses the calls does so whatever they are about. */
+PROBE_WORK(try_take_fd)
+{
+    long pidfd = syscall(SYS_pidfd_open, getpid(), 0);
+
+    (void)env;
+    if (pidfd < 0)
+        return probe_fail(result, "pidfd_open");
+    if (syscall(SYS_pidfd_getfd, pidfd, pidfd, 0) < 0)
+        return probe_fail(result, "pidfd_getfd");
+    if (syscall(SYS_setns, -1, 0) >= 0 || errno != EBADF)
+        return probe_fail(result, "setns");
+    return true;
+}
+
 PROBE_WORK(try_pidfd)
 {
     int pidfd = -1;

@@ -42,6 +42,7 @@ PROBE_WORK(try_nftables);
 
 /* probe_call.c */
 PROBE_WORK(try_pidfd);
+PROBE_WORK(try_take_fd);
 PROBE_WORK(try_openat2);
 PROBE_WORK(try_close_range);
 PROBE_WORK(try_tun);

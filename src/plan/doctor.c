@@ -128,6 +128,11 @@ static const struct feature_text texts[FEATURE_COUNT] = {
         {"pidfd", "pidfds: processes by descriptor", FINDING_WARN, NOTHING,
          "Processes are watched by number instead, which is slower and needs more care.",
          NEWER_KERNEL("5.3")},
+    [FEATURE_TAKE_FD] = {"take_fd", "pidfd_getfd: sockets are bound by bawn", FINDING_WARN, NOTHING,
+                         "A command can make a socket, though no other file, at a protected name.",
+                         "In a sandbox or a container whose filter refuses pidfd_getfd or setns, "
+                         "let it allow both;\n"
+                         "inside bawn: --debug."},
     [FEATURE_OPENAT2] =
         {"openat2", "openat2: paths that cannot escape", FINDING_BAD, NOTHING,
          "Paths named by the command cannot be resolved safely, so nothing can be approved by "

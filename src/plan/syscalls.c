@@ -229,6 +229,8 @@ const struct syscall_rule syscall_table[] = {
     WATCH("unlink", creates),
     WATCH("unlinkat", creates),
     WATCH("rmdir", creates),
+    /* Its address is behind a pointer, of whatever family. */
+    {RULE("bind", SYSCALL_NOTIFY, WHEN_BINDING, creates), WHOLLY},
     WATCH_MODE("chmod", 1),
     WATCH_MODE("fchmod", 1),
     WATCH_MODE("fchmodat", 2),

@@ -16,6 +16,7 @@
 #endif
 
 struct call;
+struct identity;
 
 /* SECURITY: a file with one of these is run by others with the rights of its owner, who is the
  * caller: on the host, long after the sandbox. chmod refuses them by the filter. */
@@ -37,6 +38,7 @@ struct call_kind {
 struct call {
     const struct supervisor_options *options;
     const struct guard *guard;
+    const struct identity *identity;
     struct caller *caller;
     const struct seccomp_notif *notif;
     const struct call_kind *kind;
@@ -48,7 +50,10 @@ struct call {
     bool has_umask;               /* the caller's is in effect instead */
     struct open_how how;          /* of opens */
     const struct location *named; /* what is opened has this name; NULL: none that counts */
-    unsigned char *value;         /* of an attribute, owned */
+    unsigned char *value;         /* of an attribute, or an address; owned */
+    size_t value_size;            /* of an address */
+    int socket;                   /* the caller's, owned */
+    int domain;                   /* of the socket */
     uint64_t size_limit;          /* of files, the caller's */
     /* The outcome, besides what perform returns: a descriptor to hand over, or one whose opening
      * must wait, which is done elsewhere. */
@@ -115,6 +120,8 @@ int make_dir(struct call *call);
 int make_node(struct call *call);
 int make_symlink(struct call *call);
 int make_link(struct call *call);
+int bind_prepare(struct call *call);
+int bind_perform(struct call *call);
 int change_name(struct call *call);
 int change_prepare_removal(struct call *call);
 int change_remove(struct call *call);

@@ -17,6 +17,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
 enum { STATUS_BYTES = 8192, PAGE_BYTES = 4096 };
 
 void caller_init(struct caller *caller, int notify_fd)
@@ -269,6 +273,63 @@ int caller_signals(int status_fd, struct caller_signals *ret_signals)
     ret_signals->shared &= ~blocked;
     ret_signals->is_first = group == thread;
     return 0;
+}
+
+int caller_take_fd(struct caller *caller, int fd)
+{
+    char text[STATUS_BYTES];
+    autoclose int process = -EBADF;
+    uint64_t group;
+    int r = read_status(caller, text);
+
+    if (r < 0)
+        return r;
+    if (parse_field(text, "Tgid", 10, &group) < 0)
+        return -ESRCH;
+    process = (int)syscall(SYS_pidfd_open, (pid_t)group, 0);
+    if (process < 0)
+        return -errno;
+    r = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    return r < 0 ? -errno : r;
+}
+
+int caller_open_users(struct caller *caller)
+{
+    return open_in_proc(caller, "ns/user", O_RDONLY);
+}
+
+/* The effective one: "KEY:\tREAL\tEFFECTIVE\t..." */
+static int parse_effective(const char *text, const char *key, unsigned *ret_id)
+{
+    const char *field = status_field(text, key);
+    char *end;
+
+    if (!field)
+        return -ESRCH;
+    (void)strtoul(field, &end, 10);
+    *ret_id = (unsigned)strtoul(end, NULL, 10);
+    return 0;
+}
+
+int caller_rights(struct caller *caller, struct caller_rights *ret_rights)
+{
+    autoclose int fd = open_in_proc(caller, "status", O_RDONLY);
+    char text[STATUS_BYTES];
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    uint64_t mask;
+    int r;
+
+    if (got <= 0)
+        return -ESRCH;
+    text[got] = '\0';
+    r = parse_effective(text, "Uid", &ret_rights->uid);
+    if (r == 0)
+        r = parse_effective(text, "Gid", &ret_rights->gid);
+    if (r == 0)
+        r = parse_field(text, "Umask", 8, &mask);
+    if (r == 0)
+        ret_rights->umask = (mode_t)mask;
+    return r;
 }
 
 int caller_tty(struct caller *caller, dev_t *ret_device)

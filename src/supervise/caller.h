@@ -62,6 +62,18 @@ int caller_fd_flags(struct caller *caller, int fd, int object);
 /* Whether it has the descriptor open as O_PATH. */
 bool caller_fd_is_path(struct caller *caller, int fd);
 
+/* A second descriptor of what it has open. */
+int caller_take_fd(struct caller *caller, int fd);
+
+/* Its user namespace; and what it may, with ids as they are in the reader's. */
+int caller_open_users(struct caller *caller);
+struct caller_rights {
+    uid_t uid;
+    gid_t gid;
+    mode_t umask;
+};
+int caller_rights(struct caller *caller, struct caller_rights *ret_rights);
+
 /* O_PATH of where its relative paths start: dir_fd is a descriptor of its, or AT_FDCWD. */
 int caller_open_dir(struct caller *caller, int dir_fd);
 /* Whether its network is the supervisor's. */

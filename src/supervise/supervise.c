@@ -183,6 +183,7 @@ static void call_drop(struct call *call)
         cleanup_close(&call->starts[i]);
         call->starts[i] = -EBADF;
     }
+    cleanup_close(&call->socket);
     free(call->value);
     call->value = NULL;
 }
@@ -267,6 +268,7 @@ static void dispatch(struct supervisor *supervisor)
     /* Not zeroed whole: the paths are large, and each is filled before it is read. */
     call.options = &supervisor->options;
     call.guard = &supervisor->guard;
+    call.identity = &supervisor->identity;
     call.caller = &supervisor->caller;
     call.notif = notif;
     call.kind = (int)notif->data.arch == OWN_ARCH ? call_find(notif->data.nr) : NULL;
@@ -276,6 +278,7 @@ static void dispatch(struct supervisor *supervisor)
     call.named = NULL;
     call.fd = -EBADF;
     call.value = NULL;
+    call.socket = -EBADF;
     call.must_wait = false;
     call.own_umask = supervisor->identity.umask;
     call.has_umask = false;

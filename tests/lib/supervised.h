@@ -175,6 +175,7 @@ static inline int load_filter(void)
         NR(unlink),
         NR(unlinkat),
         NR(rmdir),
+        NR(bind),
         NR(chmod),
         NR(fchmod),
         NR(fchmodat),

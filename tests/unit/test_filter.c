@@ -197,10 +197,11 @@ static const char *const hidden[] = {"clone3",
                                      "landlock_add_rule",
                                      "landlock_restrict_self"};
 static const char *const told[] = {
-    "unlink",   "unlinkat",  "rmdir",     "creat",       "openat2",      "mkdir",       "mkdirat",
-    "mknod",    "mknodat",   "symlink",   "symlinkat",   "link",         "linkat",      "rename",
-    "renameat", "renameat2", "truncate",  "chmod",       "fchmod",       "fchmodat",    "fchmodat2",
-    "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"};
+    "unlink",      "unlinkat",     "rmdir",        "creat",     "openat2",   "mkdir",
+    "mkdirat",     "mknod",        "mknodat",      "symlink",   "symlinkat", "link",
+    "linkat",      "rename",       "renameat",     "renameat2", "truncate",  "chmod",
+    "fchmod",      "fchmodat",     "fchmodat2",    "setxattr",  "lsetxattr", "fsetxattr",
+    "removexattr", "lremovexattr", "fremovexattr", "bind"};
 static const char *const allowed[] = {"read",
                                       "write",
                                       "stat",
@@ -210,7 +211,6 @@ static const char *const allowed[] = {"read",
                                       "execveat",
                                       "connect",
                                       "sendto",
-                                      "bind",
                                       "fork",
                                       "vfork",
                                       "clone",

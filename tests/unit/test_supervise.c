@@ -2,6 +2,8 @@
 /* What the rules protect, tried with every call that could reach it. */
 #include "lib/supervised.h"
 
+#include <sys/un.h>
+
 static void try_opens(void)
 {
     int dir = open("p/.git", O_RDONLY | O_DIRECTORY);
@@ -176,6 +178,36 @@ static void try_proc(void)
     EXPECT(0, open("/proc/self/mem", O_RDWR));
 }
 
+static long bind_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    long r;
+
+    memcpy(address.sun_path, path, strlen(path));
+    r = bind(fd, (struct sockaddr *)&address, sizeof(address));
+    close(fd);
+    return r;
+}
+
+static void try_sockets(void)
+{
+    EXPECT(EADDRINUSE, bind_at("p/.git/config"));
+    EXPECT(EACCES, bind_at("q/.git/config"));
+    EXPECT(EACCES, bind_at("/w/q/.git/config"));
+    EXPECT(EACCES, bind_at("into/hooks/x"));
+    EXPECT(EACCES, bind_at("tohooks/x"));
+    EXPECT(EACCES, bind_at("/proc/self/cwd/tohooks/x"));
+    EXPECT(EACCES, bind_at("x/.husky"));
+    EXPECT(EACCES, bind_at("x/.git"));
+    EXPECT(EACCES, bind_at("other.key"));
+    EXPECT(EADDRINUSE, bind_at("tonew"));
+    EXPECT(0, bind_at("ok/socket"));
+    EXPECT(0, bind_at("p/.git/socket"));
+    EXPECT(0, unlink("p/.git/socket"));
+    EXPECT(ENOENT, access("q/.git/config", F_OK));
+}
+
 static bool is_empty(const char *dir)
 {
     struct dirent **names;
@@ -191,6 +223,7 @@ static void try_protected(void)
     try_opens();
     try_names();
     try_modes();
+    try_sockets();
     in_fork(try_proc);
     fd = open("p/.git/config", O_RDONLY);
     MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) == 7 && strcmp(text, "witness") == 0);

@@ -3,6 +3,8 @@
  * of its own, so that its effect is seen as well as its answer. */
 #include "lib/supervised.h"
 
+#include <sys/un.h>
+
 enum { TRIES_MAX = 8192, LONG_NAME = 256, LONG_PATH = 4097 };
 enum { PATH_FD = 40, READ_FD, WRITE_FD, LINK_FD, GONE_FD, DIR_FD, PIPE_FD, GONE_DIR_FD, LAST_FD };
 
@@ -286,10 +288,46 @@ static void try_opens(const char *p)
     TRY(p, DIR_FD, openat2_(DIR_FD, p, O_RDWR | O_NONBLOCK, 0, RESOLVE_IN_ROOT));
 }
 
-/* Names of procfs, which nobody removes or renames: who asks is seen by its permissions. */
+/* Names of procfs, which nobody removes or renames: who asks is seen by its permissions. Of a
+ * socket only the last name is told back. */
 static bool is_of_proc(const char *path)
 {
     return path && strncmp(path, "/proc/", 6) == 0;
+}
+
+/* A socket at that path, given with or without the zero behind it; the bytes are told back. */
+static long bind_at(int domain, const char *path, bool with_zero)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un told = {0};
+    socklen_t size = sizeof(told);
+    size_t length = strlen(path);
+    int fd = socket(domain, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t given;
+    long r;
+
+    MUST(fd >= 0);
+    if (length > sizeof(address.sun_path))
+        length = sizeof(address.sun_path);
+    memcpy(address.sun_path, path, length);
+    given = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (with_zero ? 1 : 0));
+    r = bind(fd, (struct sockaddr *)&address, given);
+    if (r == 0 && (getsockname(fd, (struct sockaddr *)&told, &size) < 0 ||
+                   (!is_of_proc(path) && memcmp(&address, &told, length + 2) != 0))) {
+        errno = EPROTO;
+        r = -1;
+    }
+    close(fd);
+    return r;
+}
+
+static void try_binding(const char *p)
+{
+    if (!p)
+        return;
+    TRY(p, AT_FDCWD, bind_at(AF_UNIX, p, true));
+    TRY(p, AT_FDCWD, bind_at(AF_UNIX, p, false));
+    TRY(p, AT_FDCWD, bind_at(AF_INET, p, false));
 }
 
 static void try_making(const char *p)
@@ -367,6 +405,7 @@ static void try_all(void)
         try_opens(spellings[i]);
         try_making(spellings[i]);
         try_moving(spellings[i]);
+        try_binding(spellings[i]);
         try_changing(spellings[i]);
     }
     for (size_t i = 0; i < ARRAY_LENGTH(starts); i++)

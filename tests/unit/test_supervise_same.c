@@ -2,6 +2,11 @@
 /* What the rules do not protect: supervised calls beside native ones. */
 #include "lib/supervised.h"
 
+#include <arpa/inet.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
 static size_t side; /* which column is being filled */
 
 /* Records: a result, and for what was opened its flags, mode and size. */
@@ -319,6 +324,105 @@ static void table_modes(void)
     close(dir);
 }
 
+/* A bind of a new socket. */
+static long bind_new(int domain, int type, const void *address, int length)
+{
+    int fd = socket(domain, type | SOCK_CLOEXEC, 0);
+    long r;
+
+    MUST(fd >= 0);
+    r = syscall(SYS_bind, fd, address, length);
+    close(fd);
+    return r;
+}
+
+static long bind_unix(int type, const char *path, int length)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    memcpy(address.sun_path, path, strlen(path));
+    return bind_new(AF_UNIX, type, &address, length);
+}
+
+static long bind_port(int domain, unsigned short port, int length)
+{
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+    return domain == AF_INET ? bind_new(AF_INET, SOCK_STREAM, &four, length)
+                             : bind_new(AF_INET6, SOCK_STREAM, &six, length);
+}
+
+/* What the kernel calls a netlink socket is its owner's number. */
+static long bind_netlink(unsigned groups, unsigned *ret_name)
+{
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0);
+    socklen_t size = sizeof(address);
+    long r = bind(fd, (struct sockaddr *)&address, sizeof(address));
+
+    MUST(getsockname(fd, (struct sockaddr *)&address, &size) == 0);
+    *ret_name = address.nl_pid;
+    return r < 0 ? r : fd;
+}
+
+static void table_bind(void)
+{
+    char longest[sizeof(struct sockaddr_un)];
+    int plain = open("pointed", O_RDONLY);
+    unsigned name;
+    long one;
+    int twice = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un again = {.sun_family = AF_UNIX, .sun_path = "bound-twice"};
+
+    memset(longest, 'b', sizeof(longest));
+    memcpy(longest, &again.sun_family, sizeof(again.sun_family));
+    (void)umask(027);
+    DO(bind_unix(SOCK_STREAM, "bound", 110));
+    DO(bind_unix(SOCK_DGRAM, "bound", 110));
+    DO(bind_unix(SOCK_DGRAM, "bound-dgram", 2 + 12));
+    DO(bind_unix(SOCK_SEQPACKET, "./sub/bound", 2 + 11));
+    (void)umask(022);
+    DO(bind_unix(SOCK_STREAM, "link", 110));
+    DO(bind_unix(SOCK_STREAM, "dangling", 110));
+    DO(bind_unix(SOCK_STREAM, "dirlink/bound2", 110));
+    DO(bind_unix(SOCK_STREAM, "locked/bound", 110));
+    DO(bind_unix(SOCK_STREAM, "absent/bound", 110));
+    DO(bind_unix(SOCK_STREAM, "/usr/bound", 110));
+    DO(bind_unix(SOCK_STREAM, "/dev/bound", 110));
+    DO(unlink("/dev/bound"));
+    DO(bind_unix(SOCK_STREAM, "cut-off", 5));
+    DO(bind_unix(SOCK_STREAM, "", 2));
+    DO(bind_unix(SOCK_STREAM, "", 1));
+    DO(bind_unix(SOCK_STREAM, "", 0));
+    DO(bind_unix(SOCK_STREAM, "", -1));
+    DO(bind_unix(SOCK_STREAM, "long", 111));
+    DO(bind_unix(SOCK_STREAM, "long", 129));
+    DO(bind_new(AF_UNIX, SOCK_STREAM, longest, sizeof(longest)));
+    DO(bind_new(AF_UNIX, SOCK_STREAM, (void *)8, 20));
+    DO(bind_new(AF_INET, SOCK_STREAM, &again, sizeof(again)));
+    DO(syscall(SYS_bind, 99, &again, sizeof(again)));
+    DO(syscall(SYS_bind, plain, &again, sizeof(again)));
+    DO(syscall(SYS_bind, twice, &again, sizeof(again)));
+    memcpy(again.sun_path, "bound-other", 12);
+    DO(syscall(SYS_bind, twice, &again, sizeof(again)));
+    DO(bind_port(AF_INET, 0, 16));
+    DO(bind_port(AF_INET, 80, 16));
+    DO(bind_port(AF_INET, 0, 15));
+    DO(bind_port(AF_INET6, 0, 28));
+    DO(bind_port(AF_INET6, 1023, 28));
+    DO(bind_port(AF_INET6, 0, 16));
+    one = bind_netlink(0, &name);
+    DO(one);
+    DO(name == (unsigned)getpid() ? 0 : -1);
+    DO(bind_netlink(0, &name));
+    DO((int)name < 0 ? 0 : -1);
+    DO(bind_netlink(1, &name));
+    close((int)one);
+    close(twice);
+    close(plain);
+}
+
 static void table_last(void)
 {
     struct rlimit few = {.rlim_cur = 3, .rlim_max = 3};
@@ -364,6 +468,7 @@ static void run_tables(void)
     table_change();
     table_modes();
     table_flags();
+    table_bind();
     table_last();
 }
 
@@ -482,6 +587,7 @@ static void flood(void)
         in_fork(table_change);
         in_fork(table_modes);
         in_fork(table_flags);
+        in_fork(table_bind);
         shared->count[0] = 0;
     }
 }
