@@ -70,9 +70,12 @@ setup() {
 @test "run: the root is the same at every start, whatever the mask" {
     umask 077
     for _ in first second; do
+        run -0 "$BAWN" run -- sh -c 'stat -c %a / /tmp /dev; umask'
+        [ "$output" = $'755\n1777\n755\n0077' ]
+        [ "$(id -u)" -eq 0 ] || continue
         run -0 at_home "$BAWN" run -- sh -c 'stat -c %a / /tmp /dev; umask'
         [ "$output" = $'755\n1777\n755\n0077' ]
-        run find "$HOME/.cache/bawn/plans" -mindepth 2 -maxdepth 2 -name root -perm 755
+        run find "$BATS_TEST_TMPDIR/home/.cache/bawn/plans" -mindepth 2 -maxdepth 2 -name root -perm 755
         [ -n "$output" ]
     done
 }
@@ -300,14 +303,15 @@ calls_of() {
 }
 
 @test "run: a workspace that changed needs no other plan, and what appears in it is protected" {
-    plan() { find "$HOME/.cache/bawn/plans" -maxdepth 1 -type f -printf '%f %i\n'; }
+    plan() { find "$BATS_TEST_TMPDIR/home/.cache/bawn/plans" -maxdepth 1 -type f -printf '%f %i\n'; }
 
+    [ "$(id -u)" -eq 0 ] || return 0
     # The first start makes the place of plans, which a plan depends on.
     at_home "$BAWN" run -- true
     at_home "$BAWN" run -- true
     before=$(plan)
     [ -n "$before" ]
-    touch new "$HOME/new"
+    touch new "$BATS_TEST_TMPDIR/home/new"
     at_home "$BAWN" run -- true
     sleep 0.1
     at_home "$BAWN" run -- true
@@ -321,6 +325,7 @@ calls_of() {
 @test "run: where plans are kept is no link, nor another's, or none is kept and nothing swept" {
     # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
+    [ "$(id -u)" -eq 0 ] || return 0
     mkdir -p "$HOME/.cache/bawn" ../victim
     (cd ../victim && seq -f %016g 1 419 | xargs touch -d '3 hours ago' keep)
     ln -s "$BATS_TEST_TMPDIR/victim" "$HOME/.cache/bawn/plans"
@@ -332,16 +337,81 @@ calls_of() {
     run -0 at_home "$BAWN" run -- true
     [ "$(find "$HOME/.cache/bawn/plans" -type f | wc -l)" -eq 420 ]
     chmod 700 "$HOME/.cache/bawn/plans"
-    if [ "$(id -u)" -eq 0 ]; then
-        chown 1 "$HOME/.cache/bawn/plans"
+    chown 1 "$HOME/.cache/bawn/plans"
+    run -0 at_home "$BAWN" run -- true
+    [ "$(find "$HOME/.cache/bawn/plans" -type f | wc -l)" -eq 420 ]
+    chown 0 "$HOME/.cache/bawn/plans"
+    # Nor where another could put something else in the place of a directory above it.
+    for above in "$HOME/.cache" "$HOME"; do
+        chmod 770 "$above"
         run -0 at_home "$BAWN" run -- true
+        chmod 700 "$above"
+        chown 1 "$above"
+        run -0 at_home "$BAWN" run -- true
+        chown 0 "$above"
         [ "$(find "$HOME/.cache/bawn/plans" -type f | wc -l)" -eq 420 ]
-        chown 0 "$HOME/.cache/bawn/plans"
-    fi
+    done
     # The other side: in one's own they are, and what is old goes, if its name is that of a plan.
     run -0 at_home "$BAWN" run -- true
     [ "$(find "$HOME/.cache/bawn/plans" -maxdepth 1 -type f | wc -l)" -lt 420 ]
     [ -e "$HOME/.cache/bawn/plans/keep" ]
+}
+
+@test "run: a kept plan that is damaged, or another's, is made anew; two that are kept at once are whole" {
+    [ "$(id -u)" -eq 0 ] || return 0
+    plans=$BATS_TEST_TMPDIR/home/.cache/bawn/plans
+    inside='test "$(ls -A /home 2>/dev/null)" = "" -a ! -e /root/.ssh && echo contained'
+    at_home "$BAWN" run -- true
+    at_home "$BAWN" run -- true
+    plan=$(find "$plans" -maxdepth 1 -type f)
+    cp "$plan" ../whole
+    for size in 0 1 100 500 1000 5000 20000; do
+        truncate -s $size "$plan"
+        run -0 at_home "$BAWN" run -- sh -c "$inside"
+        [ "$output" = contained ]
+    done
+    for damage in zeros ones random; do
+        case $damage in
+        zeros) head -c 60000 /dev/zero ;;
+        ones) head -c 60000 /dev/zero | tr '\0' '\377' ;;
+        random) head -c 60000 /dev/urandom ;;
+        esac >../bytes
+        # All of it, and what is behind the key.
+        cp ../bytes "$plan"
+        run -0 at_home "$BAWN" run -- sh -c "$inside"
+        [ "$output" = contained ]
+        cp ../whole "$plan"
+        dd if=../bytes of="$plan" bs=1 seek=700 count=4000 conv=notrunc status=none
+        run -0 at_home "$BAWN" run -- sh -c "$inside"
+        [ "$output" = contained ]
+    done
+    # A FIFO, a link and a directory at its name; one that others may write.
+    rm "$plan" && mkfifo -m 600 "$plan"
+    run -0 at_home timeout 20 "$BAWN" run -- sh -c "$inside"
+    rm -f "$plan" && ln -s "$PWD/../whole" "$plan"
+    run -0 at_home "$BAWN" run -- sh -c "$inside"
+    rm -rf "$plan" && mkdir "$plan"
+    run -0 at_home "$BAWN" run -- sh -c "$inside"
+    rm -rf "$plan" && install -m 666 ../whole "$plan"
+    run -0 at_home "$BAWN" run -- sh -c "$inside"
+    [ "$(stat -c %a "$plan")" = 600 ]
+    chown 1 "$plan"
+    run -0 at_home "$BAWN" run -- sh -c "$inside"
+    [ "$(stat -c %u "$plan")" = 0 ]
+    # Many at once, none of which finds one.
+    for _ in 1 2 3; do
+        rm -rf "$plans"
+        for _ in 1 2 3 4 5 6; do
+            at_home "$BAWN" run -- true &
+            pids+=($!)
+        done
+        for pid in "${pids[@]}"; do
+            wait "$pid"
+        done
+        pids=()
+        run -0 at_home "$BAWN" run -- sh -c "$inside"
+        [ "$output" = contained ]
+    done
 }
 
 @test "run: root works below a directory that is root's alone, with all else to be read" {
