@@ -10,10 +10,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /*
@@ -96,6 +98,28 @@ static bool is_kernels(const char *path)
     return path_is_below(path, "/proc") || path_is_below(path, "/sys");
 }
 
+/* SECURITY: whether the time of a directory's last change is somebody else's word: of another
+ * machine, of a program, or of a file system that keeps another time under that name. */
+static bool is_remote(const char *path)
+{
+    static const unsigned long types[] = {
+        FUSE_SUPER_MAGIC,  NFS_SUPER_MAGIC,         SMB_SUPER_MAGIC,
+        SMB2_SUPER_MAGIC,  CIFS_SUPER_MAGIC,        V9FS_MAGIC,
+        CODA_SUPER_MAGIC,  AFS_SUPER_MAGIC,         AFS_FS_MAGIC,
+        CEPH_SUPER_MAGIC,  0x786f4256 /* vboxsf */, MSDOS_SUPER_MAGIC,
+        EXFAT_SUPER_MAGIC, 0x47504653 /* GPFS */,   0x0bd00bd0 /* Lustre */,
+    };
+    struct statfs status;
+
+    if (statfs(path, &status) < 0)
+        return true;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if ((unsigned long)status.f_type == types[i])
+            return true;
+    }
+    return false;
+}
+
 static struct view_note *note_look(struct view *view, const char *path);
 
 static struct view_note *note_parent(struct view *view, const char *path)
@@ -140,8 +164,11 @@ static struct view_note *note_look(struct view *view, const char *path)
         note->dep.text = arena_strdup(&view->arena, target);
         view->failed |= !note->dep.text;
     }
-    if (note->look == LOOK_DIRECTORY && !image_is_settled(note->dep.dep.ctime_ns, clock_wall()))
-        note->dep.dep.ctime_ns = -1;
+    if (note->look == LOOK_DIRECTORY) {
+        note->dep.dep.is_remote = is_remote(path);
+        if (!image_is_settled(note->dep.dep.ctime_ns, clock_wall()))
+            note->dep.dep.ctime_ns = -1;
+    }
     if (parent && parent->look == LOOK_DIRECTORY && note->look != LOOK_UNKNOWN) {
         note->parent = parent;
         parent->vouches = true;
@@ -273,10 +300,15 @@ bool view_is_closed(struct view *view, const char *path, bool to_all)
 int view_read(struct view *view, const char *path, size_t limit, char **ret_data,
               size_t *ret_length, struct bawn_error *err)
 {
+    char absolute[2 * LIMIT_PATH_BYTES];
+    char cwd[LIMIT_PATH_BYTES];
     struct stat status;
     struct view_note *note;
     int r = 0;
 
+    if (*path != '/' && view_cwd(cwd) &&
+        (size_t)snprintf(absolute, sizeof(absolute), "%s/%s", cwd, path) < sizeof(absolute))
+        path = absolute;
     /* Before it is read: who changes it from now on changes its time, if that is not new. */
     if (stat(path, &status) < 0) {
         r = -errno;
@@ -288,7 +320,7 @@ int view_read(struct view *view, const char *path, size_t limit, char **ret_data
     if (!note)
         return error_memory(err);
     fill_note(note, DEP_FILE, &status);
-    view->is_moving |= *path != '/' || !image_is_settled(note->dep.dep.ctime_ns, clock_wall());
+    view->is_moving |= !image_is_settled(note->dep.dep.ctime_ns, clock_wall());
     r = file_read(AT_FDCWD, path, limit, ret_data, ret_length, err);
     view->is_moving |= r < 0;
     return r;
@@ -387,10 +419,17 @@ bool view_usual_home(struct view *view, char ret_home[LIMIT_PATH_BYTES])
     struct passwd entry;
     struct passwd *found = NULL;
 
-    note_passwd(view);
-    (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
-    return found && *found->pw_dir == '/' && strcmp(found->pw_dir, "/") != 0 &&
-           resolve_path(NULL, "/", found->pw_dir, &view->looker, ret_home, NULL) == 0;
+    if (!view->home) {
+        note_passwd(view);
+        (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
+        if (!found || *found->pw_dir != '/' || strcmp(found->pw_dir, "/") == 0 ||
+            resolve_path(NULL, "/", found->pw_dir, &view->looker, ret_home, NULL) < 0)
+            *ret_home = '\0';
+        view->home = arena_strdup(&view->arena, ret_home);
+        view->failed |= !view->home;
+    }
+    (void)snprintf(ret_home, LIMIT_PATH_BYTES, "%s", view->home ? view->home : "");
+    return *ret_home != '\0';
 }
 
 void view_self(struct view *view)

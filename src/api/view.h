@@ -29,6 +29,7 @@ struct view {
     struct arena arena;   /* of the notes */
     struct map seen;      /* paths, by the kind of look */
     VEC(struct view_note *) notes;
+    const char *home; /* see view_usual_home; "": nobody knows; NULL: nobody asked yet */
     size_t listed;  /* directories */
     bool is_moving; /* something was changing while it was read: the notes may be newer than that */
     bool failed;    /* out of memory: something was not noted */

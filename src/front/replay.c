@@ -109,7 +109,7 @@ static int gate_holds(struct replay *replay, const struct image_dep *dep)
     if (lstat(image_string(replay->image, dep->path), &status) < 0 || !same_rights(&status, dep))
         return -1;
     ctime_ns = image_time_ns(status.st_ctim);
-    if (!same_file(&status, dep))
+    if (!same_file(&status, dep) || dep->is_remote)
         return 0;
     if (ctime_ns == dep->ctime_ns)
         return 1;

@@ -101,7 +101,8 @@ enum image_dep_kind {
 };
 struct image_dep {
     uint8_t kind;
-    uint8_t reserved;
+    uint8_t
+        is_remote;   /* DEP_GATE: its time of change is not this kernel's: it answers for nothing */
     uint16_t behind; /* DEP_GATE: how many entries it stands for */
     uint32_t path, text;
     uint32_t mode, uid;
@@ -116,11 +117,11 @@ static inline int64_t image_time_ns(struct timespec time)
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Whether a directory changed so long ago that one more change would show: clocks of file systems
- * go by ticks of up to 10 ms. */
+/* Whether a file changed so long ago that one more change would show: clocks of file systems go by
+ * ticks of up to 10 ms, and old ones by two seconds. */
 static inline bool image_is_settled(int64_t ctime_ns, struct timespec now)
 {
-    return image_time_ns(now) - ctime_ns > 20 * 1000000LL;
+    return image_time_ns(now) - ctime_ns > (ctime_ns % 1000000000 ? 20 : 2100) * 1000000LL;
 }
 
 struct image_env {
