@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the first instruction in the new namespaces to a confined pid 1. */
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/facts.h"
@@ -115,22 +114,27 @@ static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
  * caller's programs outside have the same count. Where /proc/sys is covered or
  * read-only, as in containers, it stays as it is.
  */
-static void limit_count(const char *path, uint32_t most)
+static int limit_count(const char *path, uint32_t most, struct bawn_error *err)
 {
     char text[16];
-    int length = snprintf(text, sizeof(text), "%u", most);
-    autoclose int fd = most ? openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC) : -EBADF;
+    int result = 0;
 
-    if (fd >= 0 && write(fd, text, (size_t)length) != length)
-        return;
+    (void)snprintf(text, sizeof(text), "%u", most);
+    if (most)
+        result = write_file(path, text, err);
+    return result == -ENOENT || result == -EROFS || result == -EACCES ? 0 : result;
 }
 
-static void limit_counts(const struct image_limits *limits)
+static int limit_counts(const struct image_limits *limits, struct bawn_error *err)
 {
+    int result = 0;
+
     if (!LAYER("cgroup"))
-        return;
-    limit_count("/proc/sys/user/max_inotify_instances", limits->inotify_instances);
-    limit_count("/proc/sys/user/max_inotify_watches", limits->inotify_watches);
+        return 0;
+    result = limit_count("/proc/sys/user/max_inotify_instances", limits->inotify_instances, err);
+    if (result == 0)
+        result = limit_count("/proc/sys/user/max_inotify_watches", limits->inotify_watches, err);
+    return result;
 }
 
 static int limit_own(const struct image *image, struct bawn_error *err)
@@ -191,7 +195,7 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
     if (result == 0)
         result = die_with_parent(sock, err);
     if (result == 0)
-        limit_counts(&image->limits);
+        result = limit_counts(&image->limits, err);
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
