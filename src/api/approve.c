@@ -24,11 +24,10 @@ void hash_text(const char *text, size_t length, char ret_hex[65])
 int approvals_path(const struct config_places *places, char ret_path[LIMIT_PATH_BYTES],
                    struct bawn_error *err)
 {
-    int length = *places->user
-                     ? snprintf(ret_path, LIMIT_PATH_BYTES, "%s/bawn/approved", places->user)
-                     : snprintf(ret_path, LIMIT_PATH_BYTES, "%s", "");
-
-    if (length >= LIMIT_PATH_BYTES)
+    *ret_path = '\0';
+    if (!*places->user)
+        return 0;
+    if (snprintf(ret_path, LIMIT_PATH_BYTES, "%s/bawn/approved", places->user) >= LIMIT_PATH_BYTES)
         return error_set(err, ENAMETOOLONG, "path.too_long", "%s: path too long", places->user);
     return 0;
 }
@@ -151,7 +150,7 @@ int bawn_policy_approve(const struct bawn_load *load, const char *path, const ch
     autofree char *updated = NULL;
     autofree char *file = realpath(path, NULL);
     autoclose int folder = -EBADF;
-    char store[LIMIT_PATH_BYTES];
+    char store[LIMIT_PATH_BYTES] = "";
     char sha256[65];
     size_t record_length;
     int r;

@@ -350,7 +350,7 @@ static int find_places(struct assembly *assembly)
 {
     const struct bawn_load *load = assembly->load;
     char home[LIMIT_PATH_BYTES];
-    char store[LIMIT_PATH_BYTES];
+    char store[LIMIT_PATH_BYTES] = "";
     size_t length;
     autofree char *workspace = NULL;
     int r = load_workspace(load, assembly->view, &workspace, assembly->err);

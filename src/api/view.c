@@ -346,7 +346,7 @@ DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const cha
     }
     dir = fdopendir(fd);
     if (dir)
-        fd = -EBADF;
+        (void)take_fd(&fd);
     return dir;
 }
 
