@@ -109,7 +109,7 @@ static char *name_file(struct view *view, const char *path)
     above = folder && strrchr(folder, '/')
                 ? strndup(folder, (size_t)(strrchr(folder, '/') - folder))
                 : NULL;
-    if (!above || resolve_path(NULL, "/", *above ? above : "/", &view->looker, real, NULL) < 0)
+    if (!above || resolve_path(NULL, "/", *above ? above : "/", &view->links, real, NULL) < 0)
         return strdup(copy);
     return asprintf(&named, "%s%s", strcmp(real, "/") == 0 ? "" : real, copy + strlen(above)) < 0
                ? NULL
@@ -444,6 +444,7 @@ int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_poli
     } else {
         assembly.policy = &assembly.result->policy;
         r = assemble(&assembly);
+        view_finish(assembly.view);
     }
     vec_each (&assembly.documents, pending)
         config_document_done(&pending->document);

@@ -21,7 +21,8 @@ static enum look look_and_note(void *context, const char *path, char *target, si
 
 void link_notes_init(struct link_notes *notes, const struct looker *host)
 {
-    *notes = (struct link_notes){.looker = {.look = look_and_note, .context = notes}, .host = host};
+    *notes = (struct link_notes){
+        .looker = {.look = look_and_note, .closer = host->closer, .context = notes}, .host = host};
 }
 
 void link_notes_done(struct link_notes *notes)
@@ -103,6 +104,7 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
         free(plan);
         return r;
     }
+    view_finish(plan->view);
     *ret_plan = plan;
     return 0;
 }

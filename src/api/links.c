@@ -91,7 +91,7 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
         return -ENOMEM;
     if (start.length == 0)
         return 0;
-    link_notes_init(&notes, &follower->view->looker);
+    link_notes_init(&notes, &follower->view->links);
     r = resolve_path(NULL, "/", start.text, &notes.looker, resolved, NULL);
     alias.links = notes;
     if (r < 0 || strcmp(resolved, start.text) == 0) {
@@ -195,7 +195,7 @@ static int follow_item(struct follower *follower, size_t index, struct bawn_repo
 
     if (item.list != LIST_NETWORK_UNIX_SOCKETS && item.list != LIST_DEVICES_ALLOW && !is_denial)
         return 1;
-    link_notes_init(&notes, &follower->view->looker);
+    link_notes_init(&notes, &follower->view->links);
     if (resolve_path(NULL, "/", item.value, &notes.looker, resolved, NULL) == 0 &&
         strcmp(resolved, item.value) != 0) {
         while (!is_denial && (link = link_notes_next(&notes, link)) &&

@@ -221,7 +221,7 @@ int bawn_load_path(struct bawn_load *load, const char *mode, const char *path, c
 static int resolve_dir(struct view *view, const char *path, char ret_path[LIMIT_PATH_BYTES],
                        struct bawn_error *err)
 {
-    return resolve_path(NULL, "/", path, &view->looker, ret_path, err);
+    return resolve_path(NULL, "/", path, &view->links, ret_path, err);
 }
 
 int load_workspace(const struct bawn_load *load, struct view *view, char **ret_path,

@@ -46,7 +46,7 @@ static int seal_place(struct assembly *assembly, const struct layer *layer, cons
     struct link_notes notes;
     int r = seal_path(assembly, layer, path, false);
 
-    link_notes_init(&notes, &assembly->view->looker);
+    link_notes_init(&notes, &assembly->view->links);
     (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
     for (const char *link = NULL; r == 0 && (link = link_notes_next(&notes, link));)
         r = seal_path(assembly, layer, link, true);

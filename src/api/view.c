@@ -37,6 +37,7 @@ struct view_note {
     enum look look;
     struct view_note *parent; /* the directory that vouches for the name; or NULL */
     bool vouches;             /* for others: it is looked at in any case */
+    bool is_exact;            /* it counts what it is, and not only that it is no link */
 };
 
 static struct view_note *new_note(struct view *view, unsigned scope, const char *path)
@@ -151,6 +152,7 @@ static struct view_note *note_look(struct view *view, const char *path)
     if (!note)
         return NULL;
     if (parent && (parent->look == LOOK_ABSENT || parent->look == LOOK_OTHER)) {
+        parent->is_exact = true;
         note->look = LOOK_ABSENT;
         note->dep.dep.kind = DEP_NONE;
         return note;
@@ -176,10 +178,10 @@ static struct view_note *note_look(struct view *view, const char *path)
     return note;
 }
 
-static enum look look_and_note(void *context, const char *path, char *target, size_t target_size)
+static enum look look_noting(struct view *view, bool is_exact, const char *path, char *target,
+                             size_t target_size)
 {
-    struct view *view = context;
-    const struct view_note *note;
+    struct view_note *note;
 
     if (is_kernels(path))
         return look_passing(NULL, path, target, target_size);
@@ -190,9 +192,20 @@ static enum look look_and_note(void *context, const char *path, char *target, si
     note = note_look(view, path);
     if (!note || (note->look == LOOK_LINK && !note->dep.text))
         return LOOK_UNKNOWN;
+    note->is_exact |= is_exact;
     if (note->look == LOOK_LINK)
         (void)snprintf(target, target_size, "%s", note->dep.text);
     return note->look;
+}
+
+static enum look look_and_note(void *context, const char *path, char *target, size_t target_size)
+{
+    return look_noting(context, true, path, target, target_size);
+}
+
+static enum look look_for_link(void *context, const char *path, char *target, size_t target_size)
+{
+    return look_noting(context, false, path, target, target_size);
 }
 
 enum look view_look(struct view *view, const char *path)
@@ -208,6 +221,8 @@ struct view *view_new(char *const *variables)
 
     if (view) {
         view->looker = (struct looker){.look = look_and_note, .context = view};
+        view->links =
+            (struct looker){.look = look_for_link, .closer = &view->looker, .context = view};
         view->environ = variables;
     }
     return view;
@@ -423,7 +438,7 @@ bool view_usual_home(struct view *view, char ret_home[LIMIT_PATH_BYTES])
         note_passwd(view);
         (void)getpwuid_r(getuid(), &entry, buffer, sizeof(buffer), &found);
         if (!found || *found->pw_dir != '/' || strcmp(found->pw_dir, "/") == 0 ||
-            resolve_path(NULL, "/", found->pw_dir, &view->looker, ret_home, NULL) < 0)
+            resolve_path(NULL, "/", found->pw_dir, &view->links, ret_home, NULL) < 0)
             *ret_home = '\0';
         view->home = arena_strdup(&view->arena, ret_home);
         view->failed |= !view->home;
@@ -469,8 +484,9 @@ static bool is_same(const struct compile_dep *a, const struct compile_dep *b)
 /* Views that do not agree saw something change. */
 static bool agrees(const struct compile_dep *a, const struct compile_dep *b)
 {
-    return ((a->dep.mode ^ b->dep.mode) & S_IFMT) == 0 &&
-           (a->text == b->text || (a->text && b->text && strcmp(a->text, b->text) == 0));
+    return a->dep.kind == DEP_NO_LINK ||
+           (((a->dep.mode ^ b->dep.mode) & S_IFMT) == 0 &&
+            (a->text == b->text || (a->text && b->text && strcmp(a->text, b->text) == 0)));
 }
 
 /* A directory that changed between two looks vouches for neither. */
@@ -522,6 +538,17 @@ static bool is_together(const struct view_note *a, const struct view_note *b)
     if (!a->parent || !b->parent)
         return !a->parent && !b->parent;
     return strcmp(a->parent->dep.path, b->parent->dep.path) == 0;
+}
+
+void view_finish(struct view *view)
+{
+    vec_each (&view->notes, note) {
+        struct image_dep *dep = &(*note)->dep.dep;
+
+        if ((dep->kind == DEP_ABSENT || dep->kind == DEP_ENTRY) && !(*note)->is_exact &&
+            (*note)->look != LOOK_LINK)
+            dep->kind = DEP_NO_LINK;
+    }
 }
 
 int view_collect(struct view *const *views, size_t count, struct compile_deps *deps,

@@ -24,13 +24,14 @@
 struct view_note;
 
 struct view {
+    struct looker links;  /* the same, where it only counts whether a name is a link */
     struct looker looker; /* looks, and notes it */
     char *const *environ; /* the caller's; borrowed */
     struct arena arena;   /* of the notes */
     struct map seen;      /* paths, by the kind of look */
     VEC(struct view_note *) notes;
     const char *home; /* see view_usual_home; "": nobody knows; NULL: nobody asked yet */
-    size_t listed;  /* directories */
+    size_t listed;    /* directories */
     bool is_moving; /* something was changing while it was read: the notes may be newer than that */
     bool failed;    /* out of memory: something was not noted */
 };
@@ -85,6 +86,9 @@ const char *view_user_name(struct view *view, uid_t uid);
 
 /* The program that runs is one of the things that a plan is made from. */
 void view_self(struct view *view);
+
+/* Nothing more is looked at. */
+void view_finish(struct view *view);
 
 /* What the launcher checks: all notes of the views, names behind their directories. Strings belong
  * to the views. */

@@ -72,10 +72,12 @@ static bool file_holds(const char *path, const char *text, const struct image_de
     int result = dep->kind == DEP_FILE ? stat(path, &status) : lstat(path, &status);
 
     if (result < 0)
-        return (dep->kind == DEP_ABSENT &&
+        return ((dep->kind == DEP_ABSENT || dep->kind == DEP_NO_LINK) &&
                 (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)) ||
                (dep->kind == DEP_CLOSED && (uint32_t)errno == dep->mode);
     switch (dep->kind) {
+    case DEP_NO_LINK:
+        return !S_ISLNK(status.st_mode);
     case DEP_ENTRY:
         return same_kind(&status, dep) && (!S_ISLNK(status.st_mode) || leads_there(path, text));
     case DEP_MODE:

@@ -521,6 +521,17 @@ static bool needs_mount(const struct spot *spot, enum view around)
            spot->view != VIEW_OVERLAY;
 }
 
+/* Whether it counts what is there: nothing is shown around what is hidden. A plan does not depend
+ * on what it did not ask, such as whether other sandboxes run. */
+static bool matters(const struct spot *spot, enum view around)
+{
+    bool is_sealed = spot->write_winner && spot->write_winner->kind == RULE_SEALED;
+
+    return spot->view != VIEW_HIDDEN ||
+           (around != VIEW_HIDDEN &&
+            !(around == VIEW_PRIVATE && is_sealed && !in_own_proc(spot->rule->path, around)));
+}
+
 /* All rules of one path; they share the step that the first of them makes. */
 static int plan_path(struct plan *plan, const struct looker *looker, struct rooms *rooms,
                      struct spot *spots, size_t count)
@@ -528,11 +539,14 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
     char target[LIMIT_PATH_BYTES];
     const char *path = spots[0].rule->path;
     const char *link = link_above(plan, rooms, looker, path);
-    enum look look =
-        link && *link ? LOOK_LINK : looker->look(looker->context, path, target, sizeof(target));
+    enum look look = LOOK_OTHER;
     enum view around = surrounding(rooms, link && *link ? link : path);
     int r = link ? decide_spot(plan, &spots[0]) : -ENOMEM;
 
+    if (link && *link)
+        look = LOOK_LINK;
+    else if (r == 0 && matters(&spots[0], around))
+        look = looker->look(looker->context, path, target, sizeof(target));
     if (r == 0 && *link)
         r = place_link(plan, rooms, looker, &spots[0], link);
     else if (r == 0 && look == LOOK_UNKNOWN && needs_mount(&spots[0], around))

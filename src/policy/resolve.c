@@ -32,22 +32,22 @@ static const char *done_text(const struct resolver *resolver)
 }
 
 /* How a path looks from inside: a hidden one is absent, a private one is empty. */
-static enum look look_inside(const struct resolver *resolver, const char *path, char *target,
-                             size_t target_size)
+static enum look look_inside(const struct resolver *resolver, const struct looker *looker,
+                             const char *path, char *target, size_t target_size)
 {
     struct path_decision decisions[PATH_OP_COUNT];
     struct tree_answer answer;
     const struct path_decision *read = &decisions[PATH_READ];
 
     if (!resolver->policy)
-        return resolver->looker->look(resolver->looker->context, path, target, target_size);
+        return looker->look(looker->context, path, target, target_size);
     if (pathtree_ask(&resolver->policy->tree, path, &answer) < 0)
         return LOOK_UNKNOWN;
     decide_answer(resolver->policy, &answer, decisions);
     /* What only leads to a grant keeps its links: the new root has them too. */
     if (answer.is_skeleton || read->access == ACCESS_ALLOW || read->access == ACCESS_OVERLAY ||
         read->access == ACCESS_ASK)
-        return resolver->looker->look(resolver->looker->context, path, target, target_size);
+        return looker->look(looker->context, path, target, target_size);
     if (read->access == ACCESS_PRIVATE && read->rule && strcmp(read->rule->path, path) == 0)
         return LOOK_DIRECTORY;
     return LOOK_ABSENT;
@@ -55,12 +55,14 @@ static enum look look_inside(const struct resolver *resolver, const char *path, 
 
 static int step_up(struct resolver *resolver)
 {
+    const struct looker *looker =
+        resolver->looker->closer ? resolver->looker->closer : resolver->looker;
     char target[LIMIT_PATH_BYTES];
     char *slash = strrchr(resolver->done, '/');
 
     if (!slash)
         return 0; /* the parent of the root is the root */
-    switch (look_inside(resolver, resolver->done, target, sizeof(target))) {
+    switch (look_inside(resolver, looker, resolver->done, target, sizeof(target))) {
     case LOOK_DIRECTORY:
         *slash = '\0';
         return 0;
@@ -182,7 +184,7 @@ static int step_down(struct resolver *resolver, const char *name, size_t length)
     if (strcmp(resolver->done, "/proc/self") == 0 ||
         strcmp(resolver->done, "/proc/thread-self") == 0)
         return 0;
-    switch (look_inside(resolver, resolver->done, target, sizeof(target))) {
+    switch (look_inside(resolver, resolver->looker, resolver->done, target, sizeof(target))) {
     case LOOK_LINK:
         return push_link(resolver, target);
     case LOOK_UNKNOWN:

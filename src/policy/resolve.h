@@ -20,6 +20,8 @@ struct looker {
     enum look (*look)(void *context, const char *path, char *target, size_t target_size);
     /* Told of each link that is followed, and what is still to be walked behind it; may be NULL. */
     void (*follows)(void *context, const char *link, const char *rest);
+    /* Asked where it counts what a file is, not only whether it is a link; NULL: this one. */
+    const struct looker *closer;
     void *context;
 };
 

@@ -86,15 +86,16 @@ struct image_landlock_rule {
 
 /* What the image was made from: when one of these is not so any more, it is made anew. */
 enum image_dep_kind {
-    DEP_NONE,   /* follows from another; not in images */
-    DEP_ENV,    /* a variable of the caller: name in path, value in text */
-    DEP_NO_ENV, /* not set */
-    DEP_ABSENT, /* lstat: ENOENT or ENOTDIR */
-    DEP_ENTRY,  /* lstat: the same kind of file; a link to the same text */
-    DEP_CLOSED, /* lstat: the same errno, in mode */
-    DEP_MODE,   /* lstat: the same file, owner and mode */
-    DEP_FILE,   /* stat: the same file with the same content, owner and mode */
-    DEP_DIR,    /* lstat: the same directory with the same entries */
+    DEP_NONE,    /* follows from another; not in images */
+    DEP_ENV,     /* a variable of the caller: name in path, value in text */
+    DEP_NO_ENV,  /* not set */
+    DEP_ABSENT,  /* lstat: ENOENT or ENOTDIR */
+    DEP_NO_LINK, /* lstat: absent, or no symbolic link */
+    DEP_ENTRY,   /* lstat: the same kind of file; a link to the same text */
+    DEP_CLOSED,  /* lstat: the same errno, in mode */
+    DEP_MODE,    /* lstat: the same file, owner and mode */
+    DEP_FILE,    /* stat: the same file with the same content, owner and mode */
+    DEP_DIR,     /* lstat: the same directory with the same entries */
     /* lstat: a directory of the same owner and mode. If it has the same entries too, what is behind
      * it is so, else that is looked at. */
     DEP_GATE,
