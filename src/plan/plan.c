@@ -194,6 +194,8 @@ static int plan_syscalls(struct plan *plan)
         [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_NOT_CONTAINERS] = !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
         [WHEN_PROTECTING] = plan_notifies(plan) && has_rules(plan->policy, false),
+        [WHEN_TRACE_TOLD] = plan_notifies(plan) && has_rules(plan->policy, false) &&
+                            !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_BINDING] = plan_notifies(plan) && has_rules(plan->policy, false) &&
                          plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),

@@ -136,6 +136,8 @@ const struct syscall_rule syscall_table[] = {
      .also = {{0, ALL, ALL, 1}}},
     REFUSE("name_to_handle_at", WHEN_ALWAYS, handles),
     REFUSE("open_by_handle_at", WHEN_ALWAYS, handles),
+    /* Refused as well, but so that it can be told. */
+    {RULE("ptrace", SYSCALL_NOTIFY, WHEN_TRACE_TOLD, peeking), WHOLLY},
     REFUSE("ptrace", WHEN_NOT_DEBUG, peeking),
     REFUSE("process_vm_readv", WHEN_NOT_DEBUG, peeking),
     REFUSE("process_vm_writev", WHEN_NOT_DEBUG, peeking),

@@ -21,6 +21,7 @@ enum syscall_when {
     WHEN_NOT_DEBUG,      /* unless sandbox.process.debug */
     WHEN_NOT_CONTAINERS, /* unless sandbox.process.containers */
     WHEN_PROTECTING,     /* where rules bind files that are created later */
+    WHEN_TRACE_TOLD,     /* the same, unless sandbox.process.debug */
     WHEN_BINDING,        /* the same, where a socket can be bound on behalf of its owner */
     WHEN_ASKING,         /* where rules ask */
 };

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,15 @@ _Noreturn static void serve(struct supervisor_options options, const int *doors,
     _exit(result == -EPIPE ? 0 : 1);
 }
 
+/* Memory that both see. That there is none is no reason not to start. */
+static struct supervisor_notes *share_notes(void)
+{
+    void *page = mmap(NULL, sizeof(struct supervisor_notes), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return page == MAP_FAILED ? NULL : page;
+}
+
 /* A fork. */
 static long split(struct server *server, int group_fd)
 {
@@ -55,9 +65,12 @@ int server_start(struct server *server, const struct cgroup *group,
     int doors[CGROUP_PATHS];
     int count = 0;
     int group_fd = cgroup_clone_fd(group);
-    long pid = group_fd < 0 ? -1 : split(server, group_fd);
+    struct supervisor_options shared = *options;
     int errnum;
+    long pid;
 
+    shared.notes = server->notes = share_notes();
+    pid = group_fd < 0 ? -1 : split(server, group_fd);
     /* KERNEL: nobody is born in a group that is full, but whoever comes by the door is let in. */
     if (pid < 0 && group->kind != CGROUP_NONE)
         count = cgroup_open_doors(group, doors, err);
@@ -66,7 +79,7 @@ int server_start(struct server *server, const struct cgroup *group,
     if (pid < 0)
         pid = split(server, -EBADF);
     if (pid == 0)
-        serve(*options, doors, count);
+        serve(shared, doors, count);
     errnum = errno;
     while (count > 0)
         (void)close(doors[--count]);

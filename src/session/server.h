@@ -18,6 +18,7 @@
 struct server {
     pid_t pid; /* 0: not started */
     int pidfd;
+    struct supervisor_notes *notes; /* shared with it; NULL: it has none */
 };
 
 int server_start(struct server *server, const struct cgroup *group,

@@ -45,6 +45,7 @@ static const struct call_kind kinds[] = {
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_ioctl, "ioctl", {0, -1}, {-1, -1}, -1, change_prepare_flags, change_flags},
+    {SYS_ptrace, "ptrace", {-1, -1}, {-1, -1}, -1, NULL, trace_refuse},
     {SYS_bind, "bind", {-1, -1}, {-1, -1}, -1, bind_prepare, bind_perform},
     ATTRIBUTE(setxattr, -1, 0, change_prepare_attribute),
     ATTRIBUTE(lsetxattr, -1, 0, change_prepare_attribute),

@@ -122,6 +122,7 @@ int make_symlink(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
+int trace_refuse(struct call *call);
 int change_name(struct call *call);
 int change_prepare_removal(struct call *call);
 int change_remove(struct call *call);

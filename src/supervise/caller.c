@@ -247,6 +247,17 @@ int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
     return r;
 }
 
+int caller_name(struct caller *caller, char name[static CALLER_NAME_BYTES])
+{
+    autoclose int fd = open_in_proc(caller, "comm", O_RDONLY);
+    ssize_t got = fd < 0 ? -1 : read(fd, name, CALLER_NAME_BYTES);
+
+    if (got <= 0)
+        return -ESRCH;
+    name[got - 1] = '\0'; /* it ends in a line feed */
+    return 0;
+}
+
 int caller_status(struct caller *caller)
 {
     char text[STATUS_BYTES];

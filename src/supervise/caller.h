@@ -42,6 +42,10 @@ int caller_read(struct caller *caller, uint64_t address, void *bytes, size_t siz
 int caller_read_path(struct caller *caller, uint64_t address, char path[static LIMIT_PATH_BYTES]);
 int caller_umask(struct caller *caller, mode_t *ret_umask);
 
+/* The name of its program, as the kernel keeps it. */
+enum { CALLER_NAME_BYTES = 16 };
+int caller_name(struct caller *caller, char name[static CALLER_NAME_BYTES]);
+
 /* Signals that wait for a thread and that it does not block. */
 struct caller_signals {
     uint64_t own;    /* sent to it */

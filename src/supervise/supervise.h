@@ -14,6 +14,11 @@
 
 struct supervisor;
 
+/* What the supervisor has seen and somebody may want to know at the end. */
+struct supervisor_notes {
+    char tracer[16]; /* the first program that wanted to trace another; empty: none did */
+};
+
 /* notify_fd and root_fd (O_PATH of the sandbox's root) are borrowed. Cheap: the rules are read at
  * the first notification. on_refusal may be NULL; path is where the call led, inside. */
 struct supervisor_options {
@@ -23,6 +28,7 @@ struct supervisor_options {
     pid_t init_pid; /* pid 1 of the sandbox, which opens terminals and nothing else; 0: unknown */
     void (*on_refusal)(void *context, const char *syscall, const char *path, int errnum);
     void *context;
+    struct supervisor_notes *notes; /* may be NULL */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);

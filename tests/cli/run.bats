@@ -231,6 +231,28 @@ calls_of() {
     [[ $output == *"is a directory"* ]]
 }
 
+@test "run: that tracing was refused is told when the command fails" {
+    local number=101
+    [[ $(uname -m) == aarch64 ]] && number=117
+    run "$BAWN" run -- perl -e "exit(syscall($number, 0, 0, 0, 0) < 0 ? 3 : 0)"
+    [ "$status" -eq 3 ]
+    [[ $output == *"bawn: perl wanted to trace a process, which is refused"* ]]
+    [[ $output == *"hint: --debug allows it."*"detect_leaks=0"* ]]
+    run "$BAWN" run -- perl -e "syscall($number, 0, 0, 0, 0); exit 0"
+    [ "$status" -eq 0 ]
+    [[ $output != *"trace"* ]]
+    run "$BAWN" run --debug -- perl -e "exit(syscall($number, 0, 0, 0, 0) < 0 ? 3 : 4)"
+    [ "$status" -eq 4 ]
+    [[ $output != *"trace"* ]]
+}
+
+@test "run: a .bawn that is no directory is named, with what to do" {
+    touch .bawn
+    run "$BAWN" run -- true
+    [ "$status" -eq 125 ]
+    [[ $output == *"/.bawn is no directory, and so holds no policy: remove it, or move it away"* ]]
+}
+
 @test "run: errors as JSON" {
     run "$BAWN" run --json --rw /no/such/dir/at/all --policy /no/such/file -- true
     [ "$status" -eq 125 ]

@@ -173,7 +173,6 @@ static const char *const refused[] = {"mount",
                                       "lookup_dcookie",
                                       "memfd_secret",
                                       "vmsplice",
-                                      "ptrace",
                                       "process_vm_readv",
                                       "process_vm_writev",
                                       "pidfd_getfd",
@@ -201,7 +200,7 @@ static const char *const told[] = {
     "mkdirat",     "mknod",        "mknodat",      "symlink",   "symlinkat", "link",
     "linkat",      "rename",       "renameat",     "renameat2", "truncate",  "chmod",
     "fchmod",      "fchmodat",     "fchmodat2",    "setxattr",  "lsetxattr", "fsetxattr",
-    "removexattr", "lremovexattr", "fremovexattr", "bind"};
+    "removexattr", "lremovexattr", "fremovexattr", "bind",      "ptrace"};
 static const char *const allowed[] = {"read",
                                       "write",
                                       "stat",

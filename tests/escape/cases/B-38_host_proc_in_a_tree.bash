@@ -23,7 +23,7 @@ attempts --ro "$OUT" < <(
     echo "EACCES|EROFS sys open s:$OUT/proc/$host/mem O_RDWR"
     echo "EACCES sys openat2 cwd s:$OUT/proc/$host/root/etc/passwd how:O_RDONLY,0,0 24"
     echo "ok read $OUT/proc/uptime"
-    echo "ok sys openat2 cwd s:/proc/self/environ how:O_RDONLY,0,0 24"
+    echo "ok sys open s:/proc/self/comm O_WRONLY"
 )
 # Where the tree may be written, so may a process of the same user.
 rw=(--rw "$OUT")

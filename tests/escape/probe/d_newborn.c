@@ -3,13 +3,11 @@
 // many were born, whether that of its own child could be opened, and in how many of the others was
 // a program at the place where bawn lies and programs that are started do not.
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,11 +16,10 @@ enum { PROGRAM_AT = 0x400000 };
 
 static int open_memory(int pid)
 {
-    struct open_how how = {.flags = O_RDWR | O_CLOEXEC};
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    return open(path, O_RDWR | O_CLOEXEC);
 }
 
 static bool has_program(int fd)
