@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # C-12 no process can be looked into: not the launcher, not pid 1, not another sandbox, not its like
-# layers: seccomp pidns
+# layers: seccomp pidns notify
 source "$ESCAPE/lib.bash"
 
 mkdir "$T/ws2"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # D-11 a child of one's own is not traced, unless the policy says debug
-# layers: seccomp
+# layers: seccomp notify
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 
