@@ -15,7 +15,6 @@
 #include "launch/own.h"
 
 #include <errno.h>
-#include <linux/keyctl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,10 +61,6 @@ int nest_enter(const struct image *image, struct bawn_error *err)
     int result;
     pid_t child;
 
-    /* SECURITY: the keys of the caller's session are not to be found inside. */
-    if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
-        errno != EPERM)
-        return error_errno(err, errno, "leave the session's keys");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return error_errno(err, errno, "socketpair");
     child = fork();

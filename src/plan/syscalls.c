@@ -89,6 +89,8 @@
 #define mounts     "mounts are the boundary: a hidden path must not be uncovered"
 #define namespaces "a new namespace brings capabilities back"
 #define kernel     "changes the kernel or the machine"
+#define keys       "reads the keys of whoever started the sandbox"
+#define reaper     "pid 1 of the sandbox starts commands: its limits would be theirs"
 #define surface    "a large kernel surface that has been a way out"
 #define peeking    "reads or changes another process"
 #define handles    "opens files by number, past every path rule"
@@ -126,6 +128,11 @@ const struct syscall_rule syscall_table[] = {
     REFUSE("add_key", WHEN_NOT_CONTAINERS, surface),
     REFUSE("keyctl", WHEN_NOT_CONTAINERS, surface),
     REFUSE("request_key", WHEN_NOT_CONTAINERS, surface),
+    /* SECURITY: the caller's keys are found by their numbers, in every user namespace. What makes
+     * containers goes on without keys where the kernel has none. */
+    ABSENT("add_key", WHEN_ALWAYS, keys),
+    ABSENT("keyctl", WHEN_ALWAYS, keys),
+    ABSENT("request_key", WHEN_ALWAYS, keys),
     REFUSE("modify_ldt", WHEN_ALWAYS, surface),
     REFUSE("lookup_dcookie", WHEN_ALWAYS, surface),
     REFUSE("memfd_secret", WHEN_ALWAYS, surface),
@@ -147,6 +154,7 @@ const struct syscall_rule syscall_table[] = {
     /* Of the NUMA calls those that name a process; set_mempolicy and mbind are about the caller. */
     REFUSE("move_pages", WHEN_ALWAYS, peeking),
     REFUSE("migrate_pages", WHEN_ALWAYS, peeking),
+    {RULE("prlimit64", SYSCALL_EPERM, WHEN_ALWAYS, reaper), IF(0, ALL, 1)},
     REFUSE("kexec_load", WHEN_ALWAYS, kernel),
     REFUSE("kexec_file_load", WHEN_ALWAYS, kernel),
     REFUSE("init_module", WHEN_ALWAYS, kernel),
