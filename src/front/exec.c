@@ -9,6 +9,7 @@
 #include "session/relay.h"
 #include "session/stream.h"
 #include "session/terminal.h"
+#include "wire/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,7 +108,8 @@ static int send_command(struct exec *exec)
     int result;
 
     for (int fd = 0; fd < CONTROL_FDS; fd++) {
-        int kind = stream_judge(fd, fd, true, exec->err);
+        /* The session judges too, and knows its network; relaying is right for any. */
+        int kind = stream_judge(fd, fd, IMAGE_OWN_NET, exec->err);
 
         fds[fd] = fd;
         if (kind == STREAM_RELAYED)

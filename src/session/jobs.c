@@ -36,10 +36,8 @@ size_t control_job_count(const struct control *control)
 static int look_at_streams(const struct session *session, const int fds[CONTROL_FDS],
                            struct bawn_error *err)
 {
-    bool has_own_net = session->request->image->flags & IMAGE_OWN_NET;
-
     for (int i = 0; i < CONTROL_FDS; i++) {
-        int kind = stream_judge(fds[i], i, has_own_net, err);
+        int kind = stream_judge(fds[i], i, session->request->image->flags, err);
 
         if (kind < 0)
             return kind;

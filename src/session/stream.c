@@ -2,9 +2,11 @@
 #include "session/stream.h"
 
 #include "base/error.h"
+#include "wire/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -39,7 +41,7 @@ static int socket_option(int fd, int name)
     return getsockopt(fd, SOL_SOCKET, name, &value, &length) < 0 ? -1 : value;
 }
 
-static int judge_socket(int fd, int stream, bool has_own_net, struct bawn_error *err)
+static int judge_socket(int fd, int stream, uint32_t flags, struct bawn_error *err)
 {
     struct sockaddr_storage peer;
     socklen_t length = sizeof(peer);
@@ -47,7 +49,7 @@ static int judge_socket(int fd, int stream, bool has_own_net, struct bawn_error 
     int type = socket_option(fd, SO_TYPE);
     bool is_connected = getpeername(fd, (struct sockaddr *)&peer, &length) == 0;
 
-    if (!has_own_net && (family == AF_INET || family == AF_INET6))
+    if (!(flags & IMAGE_OWN_NET) && (family == AF_INET || family == AF_INET6))
         return STREAM_PASSES;
     /* SECURITY: only these cannot be connected to somebody else. */
     if (family == AF_UNIX && is_connected && (type == SOCK_STREAM || type == SOCK_SEQPACKET))
@@ -57,32 +59,65 @@ static int judge_socket(int fd, int stream, bool has_own_net, struct bawn_error 
     return refuse(ENOTCONN, stream, "a socket that is not a connected stream", err);
 }
 
-static int judge_file(int fd, int stream, struct bawn_error *err)
+/* Whether the command, which is the caller or, for root, nobody in particular, may do more to the
+ * file than the descriptor lets it. */
+static bool can_be_changed(int fd, const struct stat *status)
 {
+    char path[32];
+
+    if (geteuid() == 0)
+        return status->st_mode & S_IWOTH;
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return status->st_uid == geteuid() || access(path, W_OK) == 0;
+}
+
+/*
+ * SECURITY: by way of /proc/self/fd a file is opened again, with the rights of
+ * its owner. Elsewhere that is one of the calls that are sent out, and refused;
+ * with containers none is.
+ */
+static int refuse_open_again(int stream, struct bawn_error *err)
+{
+    (void)error_set(err, EACCES, "run.stream",
+                    "standard stream %d is a file to read, which could be opened again and "
+                    "written, as containers are allowed",
+                    stream);
+    error_hint(err, "give it by a pipe: 'cat FILE | bawn ...'");
+    return -EACCES;
+}
+
+static int judge_file(int fd, int stream, uint32_t flags, const struct stat *status,
+                      struct bawn_error *err)
+{
+    bool is_to_read = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
     struct statfs facts;
 
     if (fstatfs(fd, &facts) < 0)
         return error_errno(err, errno, "standard stream %d", stream);
-    return facts.f_type == NAMESPACE_FILES ? refuse(EINVAL, stream, "a namespace", err)
-                                           : STREAM_PASSES;
+    if (facts.f_type == NAMESPACE_FILES)
+        return refuse(EINVAL, stream, "a namespace", err);
+    if ((flags & IMAGE_MAY_NEST) && is_to_read && status->st_nlink > 0 &&
+        can_be_changed(fd, status))
+        return refuse_open_again(stream, err);
+    return STREAM_PASSES;
 }
 
-int stream_judge(int fd, int stream, bool has_own_net, struct bawn_error *err)
+int stream_judge(int fd, int stream, uint32_t flags, struct bawn_error *err)
 {
     struct stat status;
-    int flags = fcntl(fd, F_GETFL);
+    int opened = fcntl(fd, F_GETFL);
 
-    if (flags < 0 || fstat(fd, &status) < 0)
+    if (opened < 0 || fstat(fd, &status) < 0)
         return error_errno(err, errno, "standard stream %d", stream);
-    if (flags & O_PATH)
+    if (opened & O_PATH)
         return refuse(EBADF, stream, "not open, only named (O_PATH)", err);
     switch (status.st_mode & S_IFMT) {
     case S_IFIFO:
         return STREAM_PASSES;
     case S_IFREG:
-        return judge_file(fd, stream, err);
+        return judge_file(fd, stream, flags, &status, err);
     case S_IFSOCK:
-        return judge_socket(fd, stream, has_own_net, err);
+        return judge_socket(fd, stream, flags, err);
     case S_IFCHR:
         if (is_harmless(status.st_rdev))
             return STREAM_PASSES;

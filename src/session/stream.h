@@ -13,11 +13,11 @@
 #define SESSION_STREAM_H
 
 #include <bawn/error.h>
-#include <stdbool.h>
+#include <stdint.h>
 
 enum stream_kind { STREAM_PASSES, STREAM_TERMINAL, STREAM_RELAYED };
 
-/* Returns the kind, or a negative errno. */
-int stream_judge(int fd, int stream, bool has_own_net, struct bawn_error *err);
+/* flags: of the image. Returns the kind, or a negative errno. */
+int stream_judge(int fd, int stream, uint32_t flags, struct bawn_error *err);
 
 #endif

@@ -16,11 +16,10 @@ enum { DEAF_MS = 2000 };
 int session_look_at_streams(struct session *session, struct launch_command *command,
                             struct bawn_error *err)
 {
-    bool has_own_net = session->request->image->flags & IMAGE_OWN_NET;
     int given[3] = {-EBADF, -EBADF, -EBADF};
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        int kind = stream_judge(fd, fd, has_own_net, err);
+        int kind = stream_judge(fd, fd, session->request->image->flags, err);
 
         if (kind == STREAM_RELAYED)
             kind = given[fd] = relays_add(&session->relays, &session->loop, fd, fd, err);
