@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -18,6 +20,8 @@ enum {
     /* More than a terminal inside can hold: what comes later was said after the command's end. */
     DRAIN_BYTES_MAX = 256 * 1024,
     END_BYTES = 2, /* kept free in to_master for the end of file */
+    PIECE_BYTES = 4096,
+    MOMENT_US = 5000,
 };
 
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size)
@@ -38,7 +42,7 @@ static bool is_background(int fd)
 }
 
 /* Where this is not allowed (after su the terminal is another user's) the descriptor itself is
- * used, with writes so small that they cannot wait. */
+ * used, with writes that a timer interrupts. */
 static int open_anew(int fd, int mode)
 {
     char path[32];
@@ -56,6 +60,40 @@ static bool is_nonblocking(int fd)
     return flags >= 0 && flags & O_NONBLOCK;
 }
 
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+static void hear_alarm(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm}; /* without SA_RESTART: it interrupts */
+    sigset_t set;
+
+    (void)sigaction(SIGALRM, &action, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* A write that may wait, but not for long. The timer rings again and again: once may be before the
+ * write. Returns as write does; what was taken before it was interrupted counts. */
+static ssize_t write_for_a_moment(int fd, const char *bytes, size_t length)
+{
+    static const struct itimerval often = {.it_value.tv_usec = MOMENT_US,
+                                           .it_interval.tv_usec = MOMENT_US};
+    static const struct itimerval never;
+    ssize_t count;
+    int errnum;
+
+    (void)setitimer(ITIMER_REAL, &often, NULL);
+    count = write(fd, bytes, length < PIECE_BYTES ? length : PIECE_BYTES);
+    errnum = errno == EINTR ? EAGAIN : errno;
+    (void)setitimer(ITIMER_REAL, &never, NULL);
+    errno = errnum;
+    return count;
+}
+
 /* Returns the bytes that were taken; -EAGAIN when the terminal takes none now. */
 static ssize_t write_user(const struct terminal *terminal, const char *bytes, size_t length)
 {
@@ -65,11 +103,12 @@ static ssize_t write_user(const struct terminal *terminal, const char *bytes, si
     while (written < length) {
         ssize_t count;
 
-        /* KERNEL: POLLOUT promises room for one byte. */
+        /* KERNEL: POLLOUT promises room for one byte, no more. */
         if (terminal->does_write_wait && poll(&out, 1, 0) <= 0)
             break;
-        count = write(terminal->write_fd, bytes + written,
-                      terminal->does_write_wait ? 1 : length - written);
+        count = terminal->does_write_wait
+                    ? write_for_a_moment(terminal->write_fd, bytes + written, length - written)
+                    : write(terminal->write_fd, bytes + written, length - written);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0 && (errno != EAGAIN || written == 0))
@@ -323,6 +362,8 @@ static int init(struct terminal *terminal, struct bawn_error *err)
     if (terminal->write_fd < 0 || (terminal->fd >= 0 && terminal->turn_fd < 0))
         return error_errno(err, errno, "the user's terminal");
     terminal->does_write_wait = !is_nonblocking(terminal->write_fd);
+    if (terminal->does_write_wait)
+        hear_alarm();
     /* Without it output is lost that a command writes after it closed and opened /dev/tty. */
     terminal->slave_fd = ioctl(terminal->master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
     return 0;

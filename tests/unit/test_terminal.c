@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 START_TEST(keys_reach_the_command_and_its_words_come_back)
@@ -72,6 +73,25 @@ START_TEST(a_terminal_that_cannot_be_opened_anew_is_not_waited_for_either)
     ck_assert_int_eq(user_await(&user, NULL), 'S');
     user_order(&user, 'f');
     user_expect_numbers(&user, 30000, 4096, 0);
+    user_send(&user, "\r");
+    user_ends(&user, 3);
+}
+END_TEST
+
+START_TEST(a_terminal_that_cannot_be_opened_anew_is_not_slow)
+{
+    /* Measured: 0.5 s; byte by byte 12 s. */
+    enum { BYTES = 8000000, SECONDS_MAX = 5 };
+    struct user user;
+    char bytes[8192];
+    size_t total = 0, count;
+    time_t began = time(NULL);
+
+    user_start(&user, USER_CANNOT_OPEN, "stty -opost; head -c 8000000 /dev/zero; read x; exit 3");
+    while (total < BYTES && (count = user_read(&user, bytes, sizeof(bytes), USER_WAIT_MS)) > 0)
+        total += count;
+    ck_assert_uint_eq(total, BYTES);
+    ck_assert_int_le(time(NULL) - began, SECONDS_MAX);
     user_send(&user, "\r");
     user_ends(&user, 3);
 }
@@ -420,6 +440,7 @@ int main(void)
     tcase_add_test(cases, interrupt_key_reaches_the_command_only);
     tcase_add_test(cases, a_megabyte_passes_through_a_slow_reader_whole);
     tcase_add_test(cases, a_terminal_that_cannot_be_opened_anew_is_not_waited_for_either);
+    tcase_add_test(cases, a_terminal_that_cannot_be_opened_anew_is_not_slow);
     tcase_add_test(cases, what_was_said_before_the_end_is_shown_after_it);
     tcase_add_test(cases, a_command_that_reads_nothing_holds_nobody_up);
     tcase_add_test(cases, a_new_size_is_seen_inside);
