@@ -89,8 +89,11 @@ static const struct feature_text texts[FEATURE_COUNT] = {
         {"devpts", "devpts: own pseudo-terminals", FINDING_WARN, FEATURE_MOUNT_NS,
          "Programs inside cannot open terminals of their own (script, tmux, expect).",
          "Use a kernel built with CONFIG_UNIX98_PTYS, outside of a sandbox that forbids mounts."},
-    [FEATURE_OVERLAY] = {"overlay", "overlayfs: changes kept apart for review", FINDING_WARN,
-                         FEATURE_MOUNT_NS, "Paths of mode overlay cannot be held.",
+    [FEATURE_OVERLAY] = {"overlay", "overlayfs: trees without their sockets, changes kept apart",
+                         FINDING_BAD, FEATURE_MOUNT_NS,
+                         "Sockets of services below /opt, /srv, /usr/local and /var cannot be kept "
+                         "out of reach: what shows one of these is not run. Paths of mode overlay "
+                         "cannot be held.",
                          "Needs Linux 5.11 or newer with overlayfs. If it is a module:\n"
                          "    sudo modprobe overlay\n"
                          "    echo overlay | sudo tee /etc/modules-load.d/bawn.conf"},
