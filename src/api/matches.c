@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /*
@@ -214,6 +215,14 @@ static bool may_have_links(const struct walk *walk, const struct path_rule *rule
            (rule->write == ACCESS_ALLOW || rule->layer->authority != AUTHORITY_BUILTIN);
 }
 
+/* A grant may be of one file, and that a socket. */
+static bool is_socket(const struct walk *walk, const char *path)
+{
+    struct stat status;
+
+    return view_stat(walk->view, path, &status) && S_ISSOCK(status.st_mode);
+}
+
 static int walk_trees(struct walk *walk)
 {
     char path[LIMIT_PATH_BYTES];
@@ -236,7 +245,9 @@ static int walk_trees(struct walk *walk)
         if (!walk->has_patterns)
             walk->entries = 0;
         (void)snprintf(path, sizeof(path), "%s", rule->path);
-        r = walk_dir(walk, AT_FDCWD, rule->path, path, 0);
+        r = walk->sockets && is_socket(walk, path) && !is_listed(walk, path)
+                ? note(walk, walk->sockets, path)
+                : walk_dir(walk, AT_FDCWD, rule->path, path, 0);
     }
     return r;
 }

@@ -31,6 +31,10 @@ EACCES $OUT/run/d:dgram-sendto
 EACCES link
 EACCES /proc/self/root$OUT/run/s
 END
+# The socket itself, granted for reading.
+sandbox --ro "$OUT/run/s" -- "$BIN/e_connect" "$OUT/run/s"
+sandbox_ran
+answers <<<"EACCES|ECONNREFUSED|ENOENT $OUT/run/s"
 sandbox --reads static -- "$BIN/e_connect" "$OUT/run/s"
 sandbox_ran
 answers <<<"EACCES|ENOENT $OUT/run/s"
