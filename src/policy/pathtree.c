@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "policy/fold.h"
 #include "policy/glob.h"
 #include "policy/model.h"
 
@@ -19,23 +20,31 @@ struct tree_glob {
     size_t length;
 };
 
+/* Edges by the bytes of a name, and those that take upper case for lower: of protected paths. */
+enum tree_case { CASE_EXACT, CASE_FOLDED, CASE_COUNT };
+
+struct tree_edges {
+    struct tree_glob *globs;
+    bool has_names;        /* a literal or a suffix edge */
+    bool has_any_name;     /* a "*" edge: the empty suffix */
+    size_t suffix_longest; /* 0: no suffix edges */
+};
+
 struct tree_node {
     uint64_t id;            /* scope of the edges in the map */
     size_t star_id;         /* dense number of a ** node */
     struct tree_node *star; /* the ** edge */
-    struct tree_glob *globs;
-    bool has_names;        /* a literal or a suffix edge */
-    size_t suffix_longest; /* 0: no suffix edges */
-    bool has_any_name;     /* a "*" edge: the empty suffix */
+    struct tree_edges edges[CASE_COUNT];
     bool grants_below;
     const struct path_rule *only_dir;
     const struct path_rule *best[CLASS_COUNT][PATH_OP_COUNT];
 };
 
 /* Edges of one node are kept apart by kind: "x" and "*x" are different edges. */
-static uint64_t edge_scope(const struct tree_node *node, enum glob_kind kind)
+static uint64_t edge_scope(const struct tree_node *node, enum tree_case letters,
+                           enum glob_kind kind)
 {
-    return node->id * 4 + (uint64_t)kind;
+    return (node->id * CASE_COUNT + (uint64_t)letters) * 4 + (uint64_t)kind;
 }
 
 static enum access rule_access(const struct path_rule *rule, enum path_op op)
@@ -97,9 +106,11 @@ static struct tree_node *node_star(struct pathtree *tree, struct arena *arena,
 }
 
 static struct tree_node *node_glob(struct pathtree *tree, struct arena *arena,
-                                   struct tree_node *node, const char *pattern, size_t length)
+                                   struct tree_node *node, enum tree_case letters,
+                                   const char *pattern, size_t length)
 {
-    struct tree_glob *glob = map_get(&tree->edges, edge_scope(node, GLOB_GENERAL), pattern, length);
+    uint64_t scope = edge_scope(node, letters, GLOB_GENERAL);
+    struct tree_glob *glob = map_get(&tree->edges, scope, pattern, length);
 
     if (glob)
         return glob->node;
@@ -109,19 +120,28 @@ static struct tree_node *node_glob(struct pathtree *tree, struct arena *arena,
     glob->pattern = arena_strndup(arena, pattern, length);
     glob->length = length;
     glob->node = node_new(tree, arena);
-    if (!glob->pattern || !glob->node ||
-        !map_put(&tree->edges, edge_scope(node, GLOB_GENERAL), glob->pattern, length, glob))
+    if (!glob->pattern || !glob->node || !map_put(&tree->edges, scope, glob->pattern, length, glob))
         return NULL;
-    glob->next = node->globs;
-    node->globs = glob;
+    glob->next = node->edges[letters].globs;
+    node->edges[letters].globs = glob;
     return glob->node;
 }
 
+/* What a component of a rule is in the tree. */
+struct component {
+    enum tree_case letters;
+    enum glob_kind kind;
+    const char *text;
+    size_t length;
+};
+
 static struct tree_node *node_named(struct pathtree *tree, struct arena *arena,
-                                    struct tree_node *node, enum glob_kind kind, const char *name,
-                                    size_t length)
+                                    struct tree_node *node, const struct component *component)
 {
-    uint64_t scope = edge_scope(node, kind);
+    struct tree_edges *edges = &node->edges[component->letters];
+    uint64_t scope = edge_scope(node, component->letters, component->kind);
+    const char *name = component->text;
+    size_t length = component->length;
     struct tree_node *child = map_get(&tree->edges, scope, name, length);
     const char *key;
 
@@ -131,30 +151,36 @@ static struct tree_node *node_named(struct pathtree *tree, struct arena *arena,
     child = node_new(tree, arena);
     if (!key || !child || !map_put(&tree->edges, scope, key, length, child))
         return NULL;
-    node->has_names = true;
-    if (kind == GLOB_SUFFIX && length == 0)
-        node->has_any_name = true;
-    else if (kind == GLOB_SUFFIX && length > node->suffix_longest)
-        node->suffix_longest = length;
+    edges->has_names = true;
+    if (component->kind == GLOB_SUFFIX && length == 0)
+        edges->has_any_name = true;
+    else if (component->kind == GLOB_SUFFIX && length > edges->suffix_longest)
+        edges->suffix_longest = length;
     return child;
 }
 
 static struct tree_node *node_child(struct pathtree *tree, struct arena *arena,
-                                    struct tree_node *node, bool wild, const char *component,
-                                    size_t length)
+                                    struct tree_node *node, const struct path_rule *rule,
+                                    const char *name, size_t length)
 {
+    struct component component = {.text = name, .length = length};
+    char folded[LIMIT_PATH_BYTES];
     char text[LIMIT_PATH_BYTES];
-    enum glob_kind kind = GLOB_LITERAL;
-    size_t text_length = 0;
 
-    if (!wild)
-        return node_named(tree, arena, node, GLOB_LITERAL, component, length);
-    (void)glob_classify(component, length, text, &text_length, &kind);
-    if (kind == GLOB_ANY_DEPTH)
+    if (rule->kind == RULE_PROTECTED && length < sizeof(folded)) {
+        component.letters = CASE_FOLDED;
+        component.length = length = fold_name(name, length, folded);
+        component.text = name = folded;
+    }
+    if (rule->wild) {
+        (void)glob_classify(name, length, text, &component.length, &component.kind);
+        component.text = text;
+    }
+    if (component.kind == GLOB_ANY_DEPTH)
         return node_star(tree, arena, node);
-    if (kind == GLOB_GENERAL)
-        return node_glob(tree, arena, node, text, text_length);
-    return node_named(tree, arena, node, kind, text, text_length);
+    if (component.kind == GLOB_GENERAL)
+        return node_glob(tree, arena, node, component.letters, component.text, component.length);
+    return node_named(tree, arena, node, &component);
 }
 
 const char *pathtree_check(const char *pattern)
@@ -208,7 +234,7 @@ int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_r
     node = tree->root;
     while (node && (component = path_next(&cursor, &length))) {
         node->grants_below = node->grants_below || grants;
-        node = node_child(tree, arena, node, rule->wild, component, length);
+        node = node_child(tree, arena, node, rule, component, length);
     }
     if (!node)
         return error_memory(err);
@@ -266,34 +292,55 @@ static void walk_reach(struct walk *walk, const struct tree_node *node)
     }
 }
 
-static void walk_edges(struct walk *walk, const struct tree_node *node, const char *name,
-                       size_t length)
+static void walk_edges(struct walk *walk, const struct tree_node *node, enum tree_case letters,
+                       const char *name, size_t length)
 {
-    const struct map *edges = &walk->tree->edges;
-    size_t longest = node->suffix_longest < length ? node->suffix_longest : length;
+    const struct map *map = &walk->tree->edges;
+    const struct tree_edges *edges = &node->edges[letters];
+    uint64_t suffixes = edge_scope(node, letters, GLOB_SUFFIX);
+    size_t longest = edges->suffix_longest < length ? edges->suffix_longest : length;
 
-    walk_reach(walk, map_get(edges, edge_scope(node, GLOB_LITERAL), name, length));
-    if (node->has_any_name)
-        walk_reach(walk, map_get(edges, edge_scope(node, GLOB_SUFFIX), name, 0));
+    if (edges->has_names)
+        walk_reach(walk, map_get(map, edge_scope(node, letters, GLOB_LITERAL), name, length));
+    if (edges->has_any_name)
+        walk_reach(walk, map_get(map, suffixes, name, 0));
     for (size_t size = 1; size <= longest; size++)
-        walk_reach(walk, map_get(edges, edge_scope(node, GLOB_SUFFIX), name + length - size, size));
-    for (const struct tree_glob *glob = node->globs; glob; glob = glob->next)
+        walk_reach(walk, map_get(map, suffixes, name + length - size, size));
+    for (const struct tree_glob *glob = edges->globs; glob; glob = glob->next)
         if (glob_match(glob->pattern, glob->length, name, length))
             walk_reach(walk, glob->node);
 }
 
+/* A name by its bytes and, where it is another then, folded. */
+struct name {
+    const char *text[CASE_COUNT];
+    size_t length[CASE_COUNT];
+};
+
+static void walk_node(struct walk *walk, const struct tree_node *node, const struct name *name)
+{
+    for (enum tree_case letters = 0; letters < CASE_COUNT; letters++)
+        walk_edges(walk, node, letters, name->text[letters], name->length[letters]);
+}
+
 static void walk_component(struct walk *walk, const char *name, size_t length)
 {
+    struct name both = {.text = {name, name}, .length = {length, length}};
     size_t stars = walk->stars.count;
     size_t now = walk->now.count;
+    char folded[LIMIT_PATH_BYTES];
 
+    if (length < sizeof(folded) && fold_changes(name, length)) {
+        both.length[CASE_FOLDED] = fold_name(name, length, folded);
+        both.text[CASE_FOLDED] = folded;
+    }
     walk->depth++;
     /* What this component reaches is appended behind what the one before reached. */
     for (size_t i = 0; i < now; i++)
-        walk_edges(walk, walk->now.items[i], name, length);
+        walk_node(walk, walk->now.items[i], &both);
     for (size_t i = 0; i < stars; i++) {
         walk_offer(walk, walk->stars.items[i]);
-        walk_edges(walk, walk->stars.items[i], name, length);
+        walk_node(walk, walk->stars.items[i], &both);
     }
     walk->now.count -= now;
     memmove(walk->now.items, walk->now.items + now, walk->now.count * sizeof(*walk->now.items));
@@ -352,8 +399,11 @@ static const struct tree_node *next_open(const struct walk *walk, size_t *index)
     while (*index < walk->now.count) {
         const struct tree_node *node = walk->now.items[(*index)++];
 
-        if (node->has_names || node->globs || node->only_dir)
+        if (node->only_dir)
             return node;
+        for (enum tree_case letters = 0; letters < CASE_COUNT; letters++)
+            if (node->edges[letters].has_names || node->edges[letters].globs)
+                return node;
     }
     return NULL;
 }

@@ -16,7 +16,9 @@ struct path_rule;
 /*
  * How it works. A rule's path is a walk from the root of the tree, one edge per
  * component. An edge is a literal name, a "*SUFFIX", a general glob, or "**",
- * whose node stays active once it was reached. Literal and suffix edges are
+ * whose node stays active once it was reached. Edges of built-in protected
+ * paths take upper case for lower: on a file system that does, .GIT is .git, and
+ * nothing else is likely to be called so anywhere. Literal and suffix edges are
  * found by hash; general globs of one node are tried in turn. A question walks
  * down the tree with the set of nodes that match so far and collects, per
  * class of speaker and operation, the rule whose match is deepest: that is

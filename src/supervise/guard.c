@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/path.h"
 #include "policy/build.h"
+#include "policy/fold.h"
 #include "policy/glob.h"
 
 #include <errno.h>
@@ -27,21 +28,37 @@ static const struct layer *guard_layer(struct policy *policy, const struct image
     return vec_push(&policy->layers, layer) ? layer : NULL;
 }
 
+static const char *fold_path(struct arena *arena, const char *path)
+{
+    char *folded = arena_strdup(arena, path);
+
+    if (folded)
+        folded[fold_name(path, strlen(path), folded)] = '\0';
+    return folded;
+}
+
+/* "spelled" is the path as it is compared. */
 static int guard_add(struct guard *guard, const struct image_rule *from, struct bawn_error *err)
 {
     struct policy *policy = &guard->policy;
     const struct layer *layer = guard_layer(policy, from);
     struct path_rule *rule = arena_new(&policy->arena, struct path_rule);
+    const char *spelled;
 
     if (from->authority >= AUTHORITY_COUNT || from->kind > RULE_SEALED ||
         from->read > ACCESS_DENY || from->write > ACCESS_DENY)
         return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown rule");
     if (!layer || !rule)
         return error_memory(err);
+    spelled = image_string(guard->image, from->path);
+    if (from->kind == RULE_PROTECTED)
+        spelled = fold_path(&policy->arena, spelled);
+    if (!spelled)
+        return error_memory(err);
     *rule = (struct path_rule){
         .kind = from->kind,
         .path = image_string(guard->image, from->path),
-        .spelled = image_string(guard->image, from->path),
+        .spelled = spelled,
         .read = from->read,
         .write = from->write,
         .wild = from->flags & RULE_FLAG_WILD,
@@ -200,11 +217,14 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
 bool guard_has_below(const struct guard *guard, const char *path)
 {
     char buffer[OUTSIDE_BYTES];
+    char folded[OUTSIDE_BYTES];
 
     path = outside(guard, path, buffer);
+    folded[fold_name(path, strlen(path), folded)] = '\0';
     vec_each (&guard->policy.rules, rule) {
         if ((*rule)->write >= ACCESS_ASK && !(*rule)->read_only &&
-            reaches((struct reach){.rule = *rule}, (*rule)->path, path))
+            reaches((struct reach){.rule = *rule}, (*rule)->spelled,
+                    (*rule)->kind == RULE_PROTECTED ? folded : path))
             return true;
     }
     return false;

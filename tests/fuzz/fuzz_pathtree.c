@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "fuzz/fuzz.h"
 #include "lib/policy.h"
+#include "policy/fold.h"
 #include "policy/glob.h"
 
 /*
@@ -34,6 +35,14 @@ static bool split(const char *path, struct parts *ret_parts)
 static bool part_matches(const struct path_rule *rule, const char *pattern, size_t pattern_length,
                          const char *name, size_t name_length)
 {
+    char folded[2][4096];
+
+    if (rule->kind == RULE_PROTECTED && pattern_length < 4096 && name_length < 4096) {
+        pattern_length = fold_name(pattern, pattern_length, folded[0]);
+        name_length = fold_name(name, name_length, folded[1]);
+        pattern = folded[0];
+        name = folded[1];
+    }
     if (!rule->wild)
         return pattern_length == name_length && memcmp(pattern, name, name_length) == 0;
     return glob_match(pattern, pattern_length, name, name_length);
