@@ -13,9 +13,9 @@ EACCES       sys link s:$WS/late/file s:$WS/alias
 EACCES       sys linkat fd:$WS s:late/file fd:$WS s:alias 0
 EACCES       sys linkat rd:$WS/late/file s: cwd s:$WS/alias AT_EMPTY_PATH
 EBUSY        sys rename s:$WS/late s:$WS/moved
-EBUSY        sys rename s:$WS/above s:$WS/moved
-EBUSY        sys rename s:$WS/above s:$WS/other/moved
-EBUSY|EACCES sys renameat2 cwd s:$WS/above cwd s:$WS/other RENAME_EXCHANGE
+EXDEV sys rename s:$WS/above s:$WS/moved
+EXDEV sys rename s:$WS/above s:$WS/other/moved
+EXDEV sys renameat2 cwd s:$WS/above cwd s:$WS/other RENAME_EXCHANGE
 ok           read $WS/late/file original
 ok           read $WS/above/late/file original
 ok           sys rename s:$WS/other s:$WS/moved
