@@ -35,6 +35,7 @@ at_home() {
         printf 'root:x:0:0::%s:/bin/sh\n' "$HOME" >"$BATS_TEST_TMPDIR/passwd"
         sleep 0.05
     fi
+    # shellcheck disable=SC2016 # the words are the shell's inside
     unshare --mount --propagation private sh -c \
         'mount --bind "$0" /etc/passwd && exec "$@"' "$BATS_TEST_TMPDIR/passwd" "$@"
 }
