@@ -155,7 +155,6 @@ static bool is_visible(enum view view)
  */
 static const struct path_rule service_places[] = {{.path = "/opt", .link = "/opt"},
                                                   {.path = "/srv", .link = "/srv"},
-                                                  {.path = "/usr/local", .link = "/usr/local"},
                                                   {.path = "/var", .link = "/var"}};
 enum { PLACE_COUNT = sizeof(service_places) / sizeof(service_places[0]) };
 
