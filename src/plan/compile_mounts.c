@@ -384,7 +384,7 @@ static int open_way(struct compiler *compiler, const char *target)
     if (!cover || cover->kind != COVER_TREE || !input->is_shut ||
         !is_foreign(compiler, cover->path))
         return 0;
-    for (size_t i = strlen(cover->path) + 1; target[i] && i < sizeof(path); i++) {
+    for (size_t i = strlen(cover->path) + 1; i < sizeof(path) && target[i]; i++) {
         struct mount_step own = {.size_bytes = 65536};
 
         memcpy(path, target, i);
