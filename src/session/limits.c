@@ -181,24 +181,6 @@ static void tell_breach(const struct session *session, const struct cgroup_metri
     }
 }
 
-/* The program itself says nothing of it, or blames a debugger that is not there. */
-static void tell_trace(const struct session *session)
-{
-    const struct supervisor_notes *notes = session->server.notes;
-    struct bawn_error said = {0};
-    char name[4 * sizeof(notes->tracer) + 1];
-    size_t length = notes ? strnlen(notes->tracer, sizeof(notes->tracer)) : 0;
-
-    if (length == 0)
-        return;
-    text_escape(name, sizeof(name), notes->tracer, length, TEXT_ONE_LINE);
-    (void)error_set(&said, EPERM, "run.trace", "%s wanted to trace a process, which is refused",
-                    name);
-    error_hint(&said, "--debug allows it. A program built with a leak checker does so at its end: "
-                      "ASAN_OPTIONS=detect_leaks=0 does without");
-    session_say(session, &said);
-}
-
 static void tell_stats(const struct session *session, const struct cgroup_metrics *metrics)
 {
     struct usage usage = {0};
@@ -256,8 +238,7 @@ void session_account(struct session *session)
         (void)cgroup_measure(session->group, &metrics, NULL);
     if (has_failed || session->is_timed_out)
         tell_breach(session, &metrics);
-    if (has_failed)
-        tell_trace(session);
+    session_tell_notes(session, has_failed);
     if (session->request->wants_stats)
         tell_stats(session, &metrics);
 }

@@ -53,6 +53,8 @@ int session_make_groups(void *context, int doors[CGROUP_PATHS], struct bawn_erro
 void session_set_clock(struct session *session);
 /* Says which limit was hit, and with --stats what was used. */
 void session_account(struct session *session);
+/* What the process that makes calls has noted; has_failed: the command did. */
+void session_tell_notes(const struct session *session, bool has_failed);
 void session_unlimit(struct session *session);
 void session_measure(const struct session *session, struct control_metrics *metrics);
 

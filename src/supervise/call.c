@@ -45,7 +45,7 @@ static const struct call_kind kinds[] = {
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_ioctl, "ioctl", {0, -1}, {-1, -1}, -1, change_prepare_flags, change_flags},
-    {SYS_ptrace, "ptrace", {-1, -1}, {-1, -1}, -1, NULL, trace_refuse},
+    {SYS_ptrace, "ptrace", {-1, -1}, {-1, -1}, -1, NULL, notes_trace},
     {SYS_bind, "bind", {-1, -1}, {-1, -1}, -1, bind_prepare, bind_perform},
     ATTRIBUTE(setxattr, -1, 0, change_prepare_attribute),
     ATTRIBUTE(lsetxattr, -1, 0, change_prepare_attribute),
@@ -107,6 +107,8 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
             return -EACCES;
         return call_judge_object(call, fd, old, true, op);
     }
+    if (answer == GUARD_ALLOW && op == PATH_WRITE && !keeps_to_dirs(call->kind))
+        notes_write(call, path);
     if (answer == GUARD_ALLOW)
         return 0;
     /* In a tree of the host what nothing grants is for a read-only mount to refuse. Where that is

@@ -109,6 +109,10 @@ int call_follow(struct call *call, bool follows, struct followed *followed);
 /* The same for what the first descriptor stands for. */
 int call_follow_fd(struct call *call, struct followed *followed);
 
+/* SECURITY: a file at the name .git leads git to any repository, and what it says is written after
+ * it was opened. Where such files may be made, they are noted. */
+void notes_write(const struct call *call, const char *path);
+
 /* The table of trapped calls; NULL: none such. */
 const struct call_kind *call_find(int number);
 
@@ -122,7 +126,7 @@ int make_symlink(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
-int trace_refuse(struct call *call);
+int notes_trace(struct call *call);
 int change_name(struct call *call);
 int change_prepare_removal(struct call *call);
 int change_remove(struct call *call);

@@ -100,24 +100,20 @@ void guard_done(struct guard *guard)
     policy_done(&guard->policy);
 }
 
-/* What a path can be as long as, there and here: the workspace's own path is one of the two. */
-enum { OUTSIDE_BYTES = 3 * LIMIT_PATH_BYTES };
-
-/* A path inside as the rules have it: they speak of the host. */
-static const char *outside(const struct guard *guard, const char *path,
-                           char buffer[static OUTSIDE_BYTES])
+const char *guard_outside(const struct guard *guard, const char *path,
+                          char buffer[static GUARD_PATH_BYTES])
 {
     return path_moved(path, image_string(guard->image, guard->image->workspace_at),
-                      guard->policy.workspace, buffer, OUTSIDE_BYTES);
+                      guard->policy.workspace, buffer, GUARD_PATH_BYTES);
 }
 
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op)
 {
     struct path_decision decisions[PATH_OP_COUNT];
     const struct path_decision *decision = &decisions[op];
-    char buffer[OUTSIDE_BYTES];
+    char buffer[GUARD_PATH_BYTES];
 
-    if (decide_path(&guard->policy, outside(guard, path, buffer), decisions) < 0)
+    if (decide_path(&guard->policy, guard_outside(guard, path, buffer), decisions) < 0)
         return GUARD_REFUSE;
     if (decision->access < ACCESS_ASK)
         return decision->only_dir ? GUARD_ONLY_DIR : GUARD_ALLOW;
@@ -127,9 +123,9 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
 bool guard_bars_link(const struct guard *guard, const char *link, const char *rest)
 {
     struct path_decision write = {0};
-    char buffer[OUTSIDE_BYTES];
+    char buffer[GUARD_PATH_BYTES];
 
-    return decide_through(&guard->policy, outside(guard, link, buffer), rest, &write) < 0 ||
+    return decide_through(&guard->policy, guard_outside(guard, link, buffer), rest, &write) < 0 ||
            write.access != ACCESS_UNSET;
 }
 
@@ -153,8 +149,8 @@ static bool covers(const char *target, const char *path)
 
 bool guard_is_host_tree(const struct guard *guard, const char *path)
 {
-    char buffer[OUTSIDE_BYTES];
-    const char *there = outside(guard, path, buffer);
+    char buffer[GUARD_PATH_BYTES];
+    const char *there = guard_outside(guard, path, buffer);
     const char *target = there + strspn(there, "/");
     bool is_host = false;
 
@@ -216,10 +212,10 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
 
 bool guard_has_below(const struct guard *guard, const char *path)
 {
-    char buffer[OUTSIDE_BYTES];
-    char folded[OUTSIDE_BYTES];
+    char buffer[GUARD_PATH_BYTES];
+    char folded[GUARD_PATH_BYTES];
 
-    path = outside(guard, path, buffer);
+    path = guard_outside(guard, path, buffer);
     folded[fold_name(path, strlen(path), folded)] = '\0';
     vec_each (&guard->policy.rules, rule) {
         if ((*rule)->write >= ACCESS_ASK && !(*rule)->read_only &&
@@ -232,10 +228,10 @@ bool guard_has_below(const struct guard *guard, const char *path)
 
 bool guard_is_same_below(const struct guard *guard, const char *a, const char *b)
 {
-    char buffers[2][OUTSIDE_BYTES];
+    char buffers[2][GUARD_PATH_BYTES];
     bool is_same;
 
-    return pathtree_compare_below(&guard->policy.tree, outside(guard, a, buffers[0]),
-                                  outside(guard, b, buffers[1]), &is_same) == 0 &&
+    return pathtree_compare_below(&guard->policy.tree, guard_outside(guard, a, buffers[0]),
+                                  guard_outside(guard, b, buffers[1]), &is_same) == 0 &&
            is_same;
 }

@@ -23,6 +23,11 @@ enum guard_answer {
 int guard_init(struct guard *guard, const struct image *image, struct bawn_error *err);
 void guard_done(struct guard *guard);
 
+/* A path inside as the rules have it: they speak of the host. What is returned may be path. */
+enum { GUARD_PATH_BYTES = 3 * LIMIT_PATH_BYTES }; /* the workspace's own path is one part of it */
+const char *guard_outside(const struct guard *guard, const char *path,
+                          char buffer[static GUARD_PATH_BYTES]);
+
 /* path is absolute, normalized and resolved. What cannot be found out is refused. */
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
 

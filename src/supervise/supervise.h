@@ -14,9 +14,13 @@
 
 struct supervisor;
 
+enum { NOTES_GITFILES = 8, NOTES_PATH_BYTES = 1024 };
+
 /* What the supervisor has seen and somebody may want to know at the end. */
 struct supervisor_notes {
-    char tracer[16]; /* the first program that wanted to trace another; empty: none did */
+    char tracer[16];        /* the first program that wanted to trace another; empty: none did */
+    unsigned gitfile_count; /* of all that could be made, or written */
+    char gitfiles[NOTES_GITFILES][NOTES_PATH_BYTES]; /* of the first: host paths; "": too long */
 };
 
 /* notify_fd and root_fd (O_PATH of the sandbox's root) are borrowed. Cheap: the rules are read at

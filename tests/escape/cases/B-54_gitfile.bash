@@ -97,6 +97,11 @@ sandbox --preset git -- /bin/bash -ec 'cd open
     git commit -qm two; cd ../open2; git status >/dev/null'
 sandbox_ran
 is "gitdir: ../.git/modules/library" "$(cat "$WS/open/library/.git")" "the submodule's file"
+# What was written there is told, with where it leads.
+equal 1 "$(grep -cF "the command wrote $WS/open/library/.git: gitdir: ../.git/modules/library" "$T/stderr")" \
+    "the run's end names the submodule's file"
+equal 1 "$(grep -cF "the command wrote $WS/open2/.git: gitdir: $WS/open/.git/worktrees/open2" "$T/stderr")" \
+    "the run's end names the worktree's file"
 attempts --preset git <<END
 ok     sys mkdir s:$WS/.git/modules 0755
 ok     sys mkdir s:$WS/.git/modules/x 0755
