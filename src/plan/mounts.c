@@ -163,6 +163,11 @@ static bool is_shut(const struct plan *plan, const struct spot *spot, enum view 
     const char *path = spot->rule->path;
     const struct policy *policy = plan->policy;
 
+    /* KERNEL: an overlay does not even tell that a directory is there which is closed to who
+     * mounted it, and root's command is not root: no way to the workspace could be opened below it.
+     */
+    if (plan->facts->uid == 0 && path_is_below(policy->workspace, path))
+        return false;
     if (spot->view != VIEW_RO || path_is_below(path, policy->home) ||
         path_is_below(path, policy->workspace) || path_is_below(policy->home, path))
         return false;
@@ -224,7 +229,10 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
                                                   .target = rule->path,
                                                   .rule = rule});
     }
-    if (spot->view == around)
+    /* An empty place in an empty place is there only if it is made. */
+    if (spot->view == around &&
+        (around != VIEW_PRIVATE || rule->read != ACCESS_PRIVATE ||
+         path_is_below(rule->path, "/dev") || in_own_proc(rule->path, around)))
         return 0;
     if (spot->view == VIEW_PRIVATE) {
         spot->has_step = true;

@@ -382,6 +382,7 @@ calls_of() {
 @test "run: a kept plan that is damaged, or another's, is made anew; two that are kept at once are whole" {
     [ "$(id -u)" -eq 0 ] || return 0
     plans=$BATS_TEST_TMPDIR/home/.cache/bawn/plans
+    # shellcheck disable=SC2016 # for the shell inside
     inside='test "$(ls -A /home 2>/dev/null)" = "" -a ! -e /root/.ssh && echo contained'
     at_home "$BAWN" run -- true
     at_home "$BAWN" run -- true
@@ -437,7 +438,7 @@ calls_of() {
 }
 
 @test "run: root works below a directory that is root's alone, with all else to be read" {
-    [ "$(id -u)" -eq 0 ] || skip "root's"
+    [ "$(id -u)" -eq 0 ] || return 0
     shut=$(mktemp -d /srv/bawn-test.XXXXXX)
     mkdir -p "$shut/a/work"
     echo secret >"$shut/secret"

@@ -319,6 +319,7 @@ START_TEST(sockets_of_services_are_shut)
     struct host_facts facts = rich_host();
     struct plan plan;
 
+    facts.uid = 1000;
     policy->policy.home = all->policy.home = "/home/u";
     policy->policy.workspace = all->policy.workspace = "/srv/work";
     /* After it was mounted; not what can be written, nor what is not there. */
@@ -336,6 +337,12 @@ START_TEST(sockets_of_services_are_shut)
     ck_assert_ptr_null(find_shut(&plan, "/srv/ro"));
     ck_assert_ptr_null(find_shut(&plan, "/srv/work/secret"));
     plan_done(&plan);
+    /* Root's command must find a way to the workspace. */
+    facts.uid = 0;
+    make_plan(all, &facts, NULL, &plan);
+    ck_assert_ptr_null(find_shut(&plan, "/srv"));
+    plan_done(&plan);
+    facts.uid = 1000;
     /* The caller works below his home. */
     all->policy.home = "/srv/home";
     make_plan(all, &facts, NULL, &plan);

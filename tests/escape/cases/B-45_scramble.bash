@@ -14,9 +14,9 @@ for seed in 1 2 3; do
     sandbox -- sh -c "cd tree && exec $BIN/b_scramble $seed 4000"
     sandbox_ran
     wait "$other" || broken "the other sandbox failed: $(tail -n2 "$T/other" | tr '\n' ' ')"
-    read -r made done <"$T/stdout"
+    read -r made worked <"$T/stdout"
     calls=$((calls + made))
-    ((done > made / 100)) || broken "only $done of $made calls worked"
+    ((worked > made / 100)) || broken "only $worked of $made calls worked"
     # SECURITY: what is there now was made by somebody inside.
     found=$(cd "$WS/tree" && find . -regextype posix-extended \( \
         -regex '.*/(\.git|[^/]+\.git)/(hooks|config|info/attributes)(/.*)?' -o \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* b_scramble SEED MILLISECONDS: makes, moves, exchanges, links and removes names at random in the current
- * directory, by four processes, with a few names that are protected in some places. Prints how
- * many calls were made and how many of them worked. */
+/* b_scramble SEED MILLISECONDS: makes, moves, exchanges, links and removes names at random in the
+ * current directory, by four processes, with a few names that are protected in some places. Prints
+ * how many calls were made and how many of them worked. */
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bind FROM TO: shows one at the other, for cases with mounts of their own. mount(8) asks for uid 0. */
+/* bind FROM TO: shows one at the other, for cases with mounts of their own. mount(8) asks for uid
+ * 0. */
 #include <stdio.h>
 #include <sys/mount.h>
 
