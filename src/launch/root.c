@@ -267,25 +267,29 @@ static int place_entry(struct root *root, const struct image_mount *step, struct
 static int place_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
+    bool is_aside = step->flags & STEP_IN_TREE;
+    const char *at = is_aside ? ROOT_SHELF "mask-dir" : target;
     unsigned long flags = MS_NOSUID | MS_NODEV | (step->flags & STEP_READ_ONLY ? MS_RDONLY : 0);
     char options[96];
-    int to = -EBADF;
+    autoclose int to = -EBADF;
     int result = 0;
 
     /* Empty files cost memory too: one for each KiB. */
     (void)snprintf(options, sizeof(options), "mode=%o,size=%llu,nr_inodes=%llu",
                    (unsigned)step->mode, (unsigned long long)step->size_bytes,
                    (unsigned long long)step->size_bytes / 1024 + 16);
-    if (step->flags & STEP_IN_TREE) {
-        /* There is a descriptor for it only with fsmount; through /proc it would not be ours. */
+    /* In a tree of the host no link is followed; and what it covers may be closed to us, so that it
+     * cannot be entered: mounted aside, and moved there by descriptor. */
+    if (is_aside) {
         to = sys_openat2(AT_FDCWD, target, O_PATH | O_DIRECTORY | O_CLOEXEC,
                          RESOLVE_HOST | RESOLVE_BENEATH);
-        result = to < 0 ? to : fchdir(to);
-        target = ".";
+        result = to < 0 ? to : 0;
     }
     if (result == 0)
-        result = mount("tmpfs", target, "tmpfs", flags, options);
-    return result < 0 ? fail(err, "mount tmpfs on", image_string(root->image, step->target)) : 0;
+        result = mount("tmpfs", at, "tmpfs", flags, options);
+    if (result == 0 && is_aside)
+        result = sys_move_mount(AT_FDCWD, at, to, "", MOVE_MOUNT_T_EMPTY_PATH);
+    return result < 0 ? fail(err, "mount tmpfs on", target) : 0;
 }
 
 static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -452,9 +456,6 @@ static int place_one(struct root *root, const struct image_mount *step, struct b
     result = place[step->step](root, step, err);
     if (result == -EACCES && is_hold(step))
         result = closed_mask(&root->closed, target, err);
-    if (result == 0 && step->step == STEP_TMPFS && (step->flags & STEP_IN_TREE) &&
-        fchdir(root->fd) < 0)
-        result = error_errno(err, errno, "fchdir");
     return result;
 }
 
