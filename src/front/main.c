@@ -32,7 +32,8 @@ static bool streams_fill(void)
     if (poll(streams, 3, 0) <= 0)
         return true;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (streams[fd].revents & POLLNVAL)
+        /* KERNEL: poll says the same of one with O_PATH, which is open, and refused later. */
+        if ((streams[fd].revents & POLLNVAL) && fcntl(fd, F_GETFD) < 0)
             is_filled &= file_open_null(O_RDONLY, NULL) == fd && fcntl(fd, F_SETFD, 0) == 0;
     }
     return is_filled;
