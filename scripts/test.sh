@@ -139,9 +139,20 @@ together() {
     jobs=()
 }
 
+# remember USER: plans are kept in the homes that the user database names, whatever HOME is. What was not
+# there before is removed at the end.
+caches=()
+remember() {
+    local home
+    home=$(getent passwd "$1" | cut -d: -f6)
+    [ -n "$home" ] || return 0
+    [ -e "$home/.cache/bawn" ] || caches+=("$home/.cache/bawn")
+    [ -e "$home/.cache" ] || caches+=("$home/.cache")
+}
+remember "$(id -un)"
 work=$(mktemp -d /tmp/bawn-test.XXXXXX)
 chmod 755 "$work"
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "${caches[@]}"' EXIT
 
 # battery LABEL ARGUMENT...: what must stay contained, tried for real.
 battery() {
@@ -237,6 +248,7 @@ me=$(id -un)
 # Two at a time: most cases wait for something.
 if [ "$(id -u)" -eq 0 ]; then
     id "$test_user" >/dev/null 2>&1 || useradd -m "$test_user"
+    remember "$test_user"
     beside suite "plain, as $test_user" "$work/plain" "$test_user"
 fi
 beside suite "plain, as $me" "$work/plain"

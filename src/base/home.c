@@ -8,8 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { PASSWD_BYTES = 16 << 20, FIELD_UID = 2, FIELD_HOME = 5, FIELD_COUNT = 7 };
+enum {
+    PASSWD_BYTES = 16 << 20,
+    PASSWD_USUAL = 8192,
+    FIELD_UID = 2,
+    FIELD_HOME = 5,
+    FIELD_COUNT = 7
+};
 
 /* Whether a line is of that user; it is cut into its fields. */
 static bool is_of(char *line, uid_t uid, char *fields[FIELD_COUNT])
@@ -23,16 +30,32 @@ static bool is_of(char *line, uid_t uid, char *fields[FIELD_COUNT])
     return count == FIELD_COUNT && strcmp(fields[FIELD_UID], number) == 0;
 }
 
+/* With few calls, for it is looked at by each start. False: it is larger, or cannot be read. */
+static bool read_small(char text[static PASSWD_USUAL])
+{
+    autoclose int fd =
+        openat(AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, PASSWD_USUAL);
+
+    if (got < 0 || got == PASSWD_USUAL)
+        return false;
+    text[got] = '\0';
+    return true;
+}
+
 bool home_find(uid_t uid, char ret_home[LIMIT_PATH_BYTES])
 {
-    autofree char *text = NULL;
+    autofree char *large = NULL;
+    char small[PASSWD_USUAL];
     char *fields[FIELD_COUNT];
     size_t length;
-    char *rest;
+    char *rest = small;
 
-    if (file_read(AT_FDCWD, "/etc/passwd", PASSWD_BYTES, &text, &length, NULL) < 0)
-        return false;
-    rest = text;
+    if (!read_small(small)) {
+        if (file_read(AT_FDCWD, "/etc/passwd", PASSWD_BYTES, &large, &length, NULL) < 0)
+            return false;
+        rest = large;
+    }
     for (char *line; (line = strsep(&rest, "\n"));) {
         const char *home;
 

@@ -81,6 +81,8 @@ static bool make_key(const struct front *front, struct strbuf *key)
 
     strbuf_addf(key, "%s %d", BAWN_VERSION, isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     add_part(key, "");
+    /* Two programs of one version need not be the same. */
+    add_part(key, (const char *)getauxval(AT_EXECFN)); /* NOLINT(performance-no-int-to-ptr) */
     if (!add_rights(key) || !getcwd(path, sizeof(path)))
         return false;
     add_part(key, path);
@@ -189,7 +191,10 @@ const struct image *cache_find(const struct front *front, struct launch_skeleton
     *skeleton->path = '\0';
     if (!locate(front, false, &plans, &key, name))
         return NULL;
-    fd = openat(plans.fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    /* To be written, too: what a directory answers for is brought up to date. */
+    fd = openat(plans.fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && (errno == EROFS || errno == EACCES))
+        fd = openat(plans.fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     image = fd < 0 ? NULL : check_file(front, &key, fd);
     if (image) {
         skeleton_name(image, name);

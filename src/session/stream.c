@@ -90,9 +90,10 @@ static int judge_file(int fd, int stream, uint32_t flags, const struct stat *sta
                       struct bawn_error *err)
 {
     bool is_to_read = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
-    struct statfs facts;
+    struct statfs facts = {0};
 
-    if (fstatfs(fd, &facts) < 0)
+    /* What is on a disk is no namespace. */
+    if (major(status->st_dev) == 0 && fstatfs(fd, &facts) < 0)
         return error_errno(err, errno, "standard stream %d", stream);
     if (facts.f_type == NAMESPACE_FILES)
         return refuse(EINVAL, stream, "a namespace", err);

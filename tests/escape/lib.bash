@@ -21,6 +21,8 @@ CHECKED=0 BROKEN=0
 AT_END=()
 
 mkdir -p "$WS" "$OUT" "$HOME" "$BIN" "$XDG_CACHE_HOME" "$XDG_STATE_HOME"
+# In another sandbox that home is the one of the user database, where plans are kept.
+[[ -z ${BAWN_TEST_NESTED:-} ]] || (umask 077 && mkdir -p "$HOME/.cache/bawn")
 chmod 777 "$OUT"
 cp "$PROBES"/* "$BIN"/ && rm -f "$BIN"/syscalls.h
 cd "$WS" || exit 1
@@ -145,8 +147,11 @@ differ() {
 
 # witness PATH...: what the host sees of these trees: type, mode, owner, inode, times, links, content.
 witness() {
-    find "$@" -printf '%y %m %U:%G %i %n %T@ %C@ %s %p -> %l\n' 2>/dev/null | sort -k10
-    find "$@" -type f -exec sha256sum {} + 2>/dev/null | sort -k2
+    local -a kept=()
+
+    [[ ${BAWN_TEST_NESTED:-} ]] && kept=(-path "$HOME/.cache/bawn" -prune -o)
+    find "$@" "${kept[@]}" -printf '%y %m %U:%G %i %n %T@ %C@ %s %p -> %l\n' 2>/dev/null | sort -k10
+    find "$@" "${kept[@]}" -type f -exec sha256sum {} + 2>/dev/null | sort -k2
 }
 
 # names PATH: names, types and contents only; for trees that the command writes to beside.
