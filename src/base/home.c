@@ -30,28 +30,30 @@ static bool is_of(char *line, uid_t uid, char *fields[FIELD_COUNT])
     return count == FIELD_COUNT && strcmp(fields[FIELD_UID], number) == 0;
 }
 
-/* With few calls, for it is looked at by each start. False: it is larger, or cannot be read. */
-static bool read_small(char text[static PASSWD_USUAL])
+/* With few calls, for each start looks at it. How many bytes were read, PASSWD_USUAL: there may be
+ * more; or -1. */
+static ssize_t read_small(char text[static PASSWD_USUAL + 1])
 {
     autoclose int fd =
         openat(AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : read(fd, text, PASSWD_USUAL);
 
-    if (got < 0 || got == PASSWD_USUAL)
-        return false;
-    text[got] = '\0';
-    return true;
+    text[got > 0 ? got : 0] = '\0';
+    return got;
 }
 
 bool home_find(uid_t uid, char ret_home[LIMIT_PATH_BYTES])
 {
     autofree char *large = NULL;
-    char small[PASSWD_USUAL];
+    char small[PASSWD_USUAL + 1];
     char *fields[FIELD_COUNT];
     size_t length;
     char *rest = small;
+    ssize_t got = read_small(small);
 
-    if (!read_small(small)) {
+    if (got < 0)
+        return false;
+    if (got == PASSWD_USUAL) {
         if (file_read(AT_FDCWD, "/etc/passwd", PASSWD_BYTES, &large, &length, NULL) < 0)
             return false;
         rest = large;
