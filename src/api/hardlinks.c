@@ -150,3 +150,14 @@ const struct held_file *hardlinks_match(const struct hardlinks *hardlinks, int d
     }
     return NULL;
 }
+
+const struct path_rule *hardlinks_strictest(const struct hardlinks *hardlinks)
+{
+    const struct path_rule *strictest = NULL;
+
+    vec_each (&hardlinks->files, file) {
+        if (!strictest || file->rule->read > strictest->read)
+            strictest = file->rule;
+    }
+    return strictest;
+}

@@ -35,4 +35,7 @@ bool hardlinks_count(struct hardlinks *hardlinks, const struct path_rule *rule, 
 const struct held_file *hardlinks_match(const struct hardlinks *hardlinks, int dir_fd,
                                         const struct dirent *entry);
 
+/* Of the rules about these files one that hides, if there is any; NULL: there are no files. */
+const struct path_rule *hardlinks_strictest(const struct hardlinks *hardlinks);
+
 #endif

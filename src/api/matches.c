@@ -71,17 +71,27 @@ static int note(struct walk *walk, const struct path_rule *rule, const char *pat
 }
 
 /*
- * A directory that we cannot list is hidden whole. SECURITY: the command may own
- * it and change its mode, or know a name in it: an earlier one may have closed it
- * for that.
+ * A directory that we cannot list, or not look into, is held whole: hidden where
+ * something that is looked for is. SECURITY: the command may own it and change its
+ * mode, or know a name in it: an earlier one may have closed it for that.
  */
 static int note_closed(struct walk *walk, const char *path)
 {
+    const struct path_rule *held = hardlinks_strictest(&walk->hardlinks);
+
     vec_each (&walk->policy->rules, rule) {
         if (hides(*rule))
             return note(walk, *rule, path);
     }
-    return 0;
+    return held ? note(walk, held, path) : 0;
+}
+
+/* Whether the names in a directory tell nothing of the files. */
+static bool is_blind(const struct walk *walk, int dir_fd)
+{
+    struct stat st;
+
+    return walk->hardlinks.files.count && !view_glance(dir_fd, ".", &st);
 }
 
 static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth);
@@ -162,6 +172,10 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
     dir = view_open_dir(walk->view, parent_fd, name, path);
     if (!dir)
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : note_closed(walk, path);
+    if (is_blind(walk, dirfd(dir))) {
+        (void)closedir(dir);
+        return note_closed(walk, path);
+    }
     while (r == 0 && !is_over(walk) && (entry = readdir(dir))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
