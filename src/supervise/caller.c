@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/stat.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef SYS_pidfd_getfd
@@ -300,6 +302,9 @@ int caller_take_fd(struct caller *caller, int fd)
     process = (int)syscall(SYS_pidfd_open, (pid_t)group, 0);
     if (process < 0)
         return -errno;
+    /* SECURITY: as long as its call waits, the id is still its own. */
+    if (!answer_is_wanted(caller->notify_fd, caller->call))
+        return -ESRCH;
     r = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
     return r < 0 ? -errno : r;
 }
@@ -399,24 +404,51 @@ bool caller_fd_is_path(struct caller *caller, int fd)
            (flags & O_PATH);
 }
 
-/*
- * SECURITY: another thread may put another file at the number at any time. What
- * is said here is said of one file at once, and the inode is held by object.
- */
-int caller_fd_flags(struct caller *caller, int fd, int object)
+/* Whether on one mount of it two files may have the same number. */
+static bool repeats_numbers(int fd)
 {
-    struct statx held = {0};
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) < 0 || (uint64_t)fs.f_type == BTRFS_SUPER_MAGIC ||
+           (uint64_t)fs.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+/* What is said here is said of one file at once, and the inode is held by object. */
+static int told_flags(struct caller *caller, int fd, int object, const struct statx *held)
+{
     char text[FDINFO_BYTES];
     uint64_t flags, mount, inode;
 
     /* KERNEL(5.14): the inode is told. */
-    if (read_fdinfo(caller, fd, text) < 0 || parse_field(text, "flags", 8, &flags) < 0 ||
-        parse_field(text, "mnt_id", 10, &mount) < 0 || parse_field(text, "ino", 10, &inode) < 0)
+    if (repeats_numbers(object) || read_fdinfo(caller, fd, text) < 0 ||
+        parse_field(text, "flags", 8, &flags) < 0 || parse_field(text, "mnt_id", 10, &mount) < 0 ||
+        parse_field(text, "ino", 10, &inode) < 0)
         return -EBADF;
-    if (syscall(SYS_statx, object, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &held) < 0 ||
-        !(held.stx_mask & STATX_MNT_ID) || held.stx_mnt_id != mount || held.stx_ino != inode)
+    return held->stx_mnt_id == mount && held->stx_ino == inode ? (int)flags : -EBADF;
+}
+
+/*
+ * SECURITY: another thread may put another file at the number at any time. So the
+ * file itself is taken and compared; where that is refused, what the kernel tells of
+ * it has to do.
+ */
+int caller_fd_flags(struct caller *caller, int fd, int object)
+{
+    autoclose int taken = caller_take_fd(caller, fd);
+    struct statx held = {0};
+    struct statx its = {0};
+    unsigned mask = STATX_INO | STATX_MNT_ID;
+
+    if (syscall(SYS_statx, object, "", AT_EMPTY_PATH, mask, &held) < 0 ||
+        !(held.stx_mask & STATX_MNT_ID))
         return -EBADF;
-    return (int)flags;
+    if (taken == -EPERM)
+        return told_flags(caller, fd, object, &held);
+    if (taken < 0 || syscall(SYS_statx, taken, "", AT_EMPTY_PATH, mask, &its) < 0 ||
+        its.stx_mnt_id != held.stx_mnt_id || its.stx_ino != held.stx_ino ||
+        its.stx_dev_major != held.stx_dev_major || its.stx_dev_minor != held.stx_dev_minor)
+        return -EBADF;
+    return fcntl(taken, F_GETFL);
 }
 
 int caller_open_dir(struct caller *caller, int dir_fd)
