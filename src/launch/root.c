@@ -152,6 +152,7 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
                   struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
+    uint64_t nofollow = step->flags & STEP_ON_LINK ? O_NOFOLLOW : 0;
     autoclose int to = -EBADF;
 
     if (!(step->flags & STEP_IN_TREE)) {
@@ -159,7 +160,8 @@ static int attach(struct root *root, const struct image_mount *step, int tree,
             return fail(err, "move_mount to", target);
         return 0;
     }
-    to = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC, RESOLVE_HOST | RESOLVE_BENEATH);
+    to = sys_openat2(AT_FDCWD, target, O_PATH | O_CLOEXEC | nofollow,
+                     RESOLVE_HOST | RESOLVE_BENEATH);
     if (to < 0)
         return fail(err, "open", target);
     if (sys_move_mount(tree, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)

@@ -431,6 +431,8 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
         return;
     if (in_proc || (!seal && foreign))
         mount.flags |= STEP_OPTIONAL;
+    if (step->on_link)
+        mount.flags |= STEP_IN_TREE | STEP_ON_LINK;
     pin_parents(compiler, step->target);
     add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,
              mount.step == STEP_MASK_DIR    ? "mask-dir"

@@ -213,12 +213,33 @@ static bool in_own_proc(const char *path, enum view around)
     return around == VIEW_PRIVATE && path_is_below(path, "/proc");
 }
 
+/*
+ * Whether it is a link that only a pattern hides. SECURITY: what it leads to has
+ * another name, which the pattern is not about: so the link itself is covered. Where a
+ * literal path leads there is a rule of its own.
+ */
+static bool is_hidden_link(const struct spot *spot, enum view around)
+{
+    const struct path_rule *rule = spot->winner;
+
+    return is_visible(around) && (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK) && rule &&
+           rule->kind == RULE_PATTERN && (rule->wild || rule->link);
+}
+
 /* One path: makes its step, if it needs one. */
 static int place_spot(struct plan *plan, struct spot *spot, enum view around, enum look look,
                       const char *link_target)
 {
     const struct path_rule *rule = spot->rule;
 
+    if (look == LOOK_LINK && is_hidden_link(spot, around)) {
+        spot->has_step = true;
+        return add_step(plan, (struct mount_step){.kind = MOUNT_MASK_FILE,
+                                                  .target = rule->path,
+                                                  .read_only = true,
+                                                  .on_link = true,
+                                                  .rule = rule});
+    }
     if (look == LOOK_LINK) {
         /* Inside a visible tree the link is there already. */
         if (is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN)

@@ -50,6 +50,7 @@ enum {
     STEP_IDMAP = 8,     /* files of the caller belong to the command */
     STEP_OPTIONAL = 16, /* what is not there (any more) is skipped */
     STEP_ON_SHELF = 64, /* made beside the root, to be mounted into it */
+    STEP_ON_LINK = 128, /* the target is a link, and is covered itself */
     STEP_STEADY = 32,   /* only root can change what the source's name leads to: used by name */
 };
 
