@@ -65,7 +65,20 @@ bool hardlinks_count(struct hardlinks *hardlinks, const struct path_rule *rule, 
     return vec_push(&hardlinks->files, file);
 }
 
-static bool count_dir(struct hardlinks *hardlinks, const struct path_rule *rule)
+/* What lies behind a door that is closed to us may have other names, which nobody knows then. An
+ * earlier command may have closed it. */
+static void warn_closed(const struct path_rule *rule, struct bawn_report *report)
+{
+    if (rule->layer->authority == AUTHORITY_BUILTIN)
+        return;
+    report_add(report, BAWN_WARNING, "policy.hard_link", rule->origin,
+               "'%s' cannot be looked at: if it has further hard links, they are not held",
+               rule->path);
+    report_hint(report, "look at the modes of the directories on the way to it");
+}
+
+static bool count_dir(struct hardlinks *hardlinks, const struct path_rule *rule,
+                      struct bawn_report *report)
 {
     DIR *dir = view_glance_dir(rule->path);
     const struct dirent *entry;
@@ -73,6 +86,8 @@ static bool count_dir(struct hardlinks *hardlinks, const struct path_rule *rule)
     bool is_good = true;
     struct stat st;
 
+    if (!dir && errno == EACCES)
+        warn_closed(rule, report);
     if (!dir)
         return true;
     for (int i = 0; is_good && i < DIR_ENTRIES && (entry = readdir(dir)); i++) {
@@ -107,10 +122,15 @@ int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
         bool is_good = true;
         struct stat st;
 
-        if (rule->wild || !refuses(rule) || !view_glance(AT_FDCWD, rule->path, &st))
+        if (rule->wild || !refuses(rule))
             continue;
+        if (!view_glance(AT_FDCWD, rule->path, &st)) {
+            if (errno == EACCES)
+                warn_closed(rule, report);
+            continue;
+        }
         if (S_ISDIR(st.st_mode) && rule->read >= ACCESS_ASK)
-            is_good = count_dir(hardlinks, rule);
+            is_good = count_dir(hardlinks, rule, report);
         else
             is_good = hardlinks_count(hardlinks, rule, rule->path, &st);
         if (!is_good)
