@@ -129,6 +129,16 @@ static void forget_notes(struct walk *walk)
     walk->paths.count = walk->rules.count = 0;
 }
 
+/* SECURITY: not every file system says in its lists what is what. */
+static bool lists_socket(int dir_fd, const struct dirent *entry)
+{
+    struct stat st;
+
+    return entry->d_type == DT_SOCK ||
+           (entry->d_type == DT_UNKNOWN && view_glance(dir_fd, entry->d_name, &st) &&
+            S_ISSOCK(st.st_mode));
+}
+
 static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry, char *path,
                       unsigned depth)
 {
@@ -142,8 +152,8 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
         return 0;
     if (decide_path(walk->policy, path, decisions) < 0)
         return error_memory(walk->err);
-    if (entry->d_type == DT_SOCK && walk->sockets && decisions[PATH_WRITE].access == ACCESS_DENY &&
-        !is_listed(walk, path))
+    if (walk->sockets && decisions[PATH_WRITE].access == ACCESS_DENY &&
+        lists_socket(dir_fd, entry) && !is_listed(walk, path))
         return note(walk, walk->sockets, path);
     rule = decisions[PATH_READ].rule;
     if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
