@@ -70,6 +70,16 @@ static int note(struct walk *walk, const struct path_rule *rule, const char *pat
     return 0;
 }
 
+/* Whether what is in a directory can be reached by its name. */
+static bool is_passable(const char *path)
+{
+    char inside[LIMIT_PATH_BYTES + 2];
+    struct stat st;
+
+    (void)snprintf(inside, sizeof(inside), "%s/.", path);
+    return view_glance(AT_FDCWD, inside, &st);
+}
+
 /*
  * A directory that we cannot list, or not look into, is held whole: hidden where
  * something that is looked for is. SECURITY: the command may own it and change its
@@ -83,7 +93,9 @@ static int note_closed(struct walk *walk, const char *path)
         if (hides(*rule))
             return note(walk, *rule, path);
     }
-    return held ? note(walk, held, path) : 0;
+    if (held)
+        return note(walk, held, path);
+    return walk->sockets && is_passable(path) ? note(walk, walk->sockets, path) : 0;
 }
 
 /* Whether the names in a directory tell nothing of the files. */
