@@ -97,6 +97,9 @@ bool load_find_project(struct view *view, const char *workspace, const char *hom
 int links_follow(struct policy *policy, struct view *view, struct bawn_report *report,
                  struct bawn_error *err);
 
+/* The part of a pattern before its first wildcard, as a path; returns where the rest starts. */
+const char *links_literal_prefix(const char *pattern, struct strbuf *ret_prefix);
+
 /* Gives each file that a pattern hides in a tree that is shown a rule of its own, unless without
  * patterns, and each further name of a file that is hidden or protected. */
 int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_sought,

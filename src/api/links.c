@@ -33,8 +33,7 @@ struct follower {
     struct map judged; /* links, and whether they can be changed */
 };
 
-/* The part of a pattern before its first wildcard, as a path; returns where the rest starts. */
-static const char *literal_prefix(const char *pattern, struct strbuf *ret_prefix)
+const char *links_literal_prefix(const char *pattern, struct strbuf *ret_prefix)
 {
     const char *cursor = pattern;
     const char *rest = pattern;
@@ -84,7 +83,7 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
     if (rule->kind == RULE_SEALED && rule->is_repeat)
         return 0;
     if (rule->wild)
-        rest = literal_prefix(rule->path, &start);
+        rest = links_literal_prefix(rule->path, &start);
     else
         strbuf_add(&start, rule->path);
     if (start.failed)

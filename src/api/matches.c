@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 #include "policy/build.h"
 #include "policy/decide.h"
 
@@ -39,6 +40,7 @@ struct walk {
     struct hardlinks hardlinks;
     bool has_patterns;
     bool with_sockets;
+    bool is_apart; /* it is about a tree that is not granted by itself */
     size_t entries;
     time_t deadline;
     struct bawn_error *err;
@@ -167,6 +169,8 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
     if (walk->sockets && decisions[PATH_WRITE].access == ACCESS_DENY &&
         lists_socket(dir_fd, entry) && !is_listed(walk, path))
         return note(walk, walk->sockets, path);
+    if (walk->is_apart && decisions[PATH_READ].access == ACCESS_PRIVATE)
+        return 0; /* nothing of the host is there */
     rule = decisions[PATH_READ].rule;
     if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
         return note_hidden(walk, rule, dir_fd, entry->d_name, path);
@@ -259,6 +263,45 @@ static bool is_socket(const struct walk *walk, const char *path)
     return view_stat(walk->view, path, &status) && S_ISSOCK(status.st_mode);
 }
 
+/* Whether one of the trees that are walked anyway has it. */
+static bool is_walked(const struct policy *policy, const char *path)
+{
+    vec_each (&policy->rules, rule) {
+        if (is_root(policy, *rule) && path_is_below(path, (*rule)->path))
+            return true;
+    }
+    return false;
+}
+
+/* Where all is shown that nothing denies, what a pattern hides is looked for where the pattern
+ * begins. */
+static int walk_shown(struct walk *walk)
+{
+    size_t count = walk->policy->rules.count;
+    char path[LIMIT_PATH_BYTES];
+    int r = 0;
+
+    walk->sockets = NULL;
+    walk->is_apart = true;
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct path_rule *rule = walk->policy->rules.items[i];
+        autostrbuf struct strbuf start = {0};
+
+        if (!hides(rule))
+            continue;
+        (void)links_literal_prefix(rule->path, &start);
+        strbuf_add(&start, start.length == 0 ? "/" : "");
+        if (start.failed)
+            return error_memory(walk->err);
+        if (is_walked(walk->policy, start.text))
+            continue;
+        (void)snprintf(path, sizeof(path), "%s", start.text);
+        r = walk_dir(walk, AT_FDCWD, start.text, path, 0);
+    }
+    walk->is_apart = false;
+    return r;
+}
+
 static int walk_trees(struct walk *walk)
 {
     char path[LIMIT_PATH_BYTES];
@@ -285,6 +328,8 @@ static int walk_trees(struct walk *walk)
                 ? note(walk, walk->sockets, path)
                 : walk_dir(walk, AT_FDCWD, rule->path, path, 0);
     }
+    if (r == 0 && walk->has_patterns && policy_number(walk->policy, SETTING_READS) == READS_STATIC)
+        r = walk_shown(walk);
     return r;
 }
 
