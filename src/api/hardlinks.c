@@ -65,33 +65,20 @@ bool hardlinks_count(struct hardlinks *hardlinks, const struct path_rule *rule, 
     return vec_push(&hardlinks->files, file);
 }
 
-/* What lies behind a door that is closed to us may have other names, which nobody knows then. An
- * earlier command may have closed it. */
-static void warn_closed(const struct path_rule *rule, struct bawn_report *report)
+bool hardlinks_count_dir(struct hardlinks *hardlinks, const struct path_rule *rule,
+                         const char *dir_path, bool *ret_closed)
 {
-    if (rule->layer->authority == AUTHORITY_BUILTIN)
-        return;
-    report_add(report, BAWN_WARNING, "policy.hard_link", rule->origin,
-               "'%s' cannot be looked at: if it has further hard links, they are not held",
-               rule->path);
-    report_hint(report, "look at the modes of the directories on the way to it");
-}
-
-static bool count_dir(struct hardlinks *hardlinks, const struct path_rule *rule,
-                      struct bawn_report *report)
-{
-    DIR *dir = view_glance_dir(rule->path);
+    DIR *dir = view_glance_dir(dir_path);
     const struct dirent *entry;
     char path[LIMIT_PATH_BYTES];
     bool is_good = true;
     struct stat st;
 
-    if (!dir && errno == EACCES)
-        warn_closed(rule, report);
+    *ret_closed = !dir && errno == EACCES;
     if (!dir)
         return true;
     for (int i = 0; is_good && i < DIR_ENTRIES && (entry = readdir(dir)); i++) {
-        int length = snprintf(path, sizeof(path), "%s/%s", rule->path, entry->d_name);
+        int length = snprintf(path, sizeof(path), "%s/%s", dir_path, entry->d_name);
 
         if ((entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) && length > 0 &&
             (size_t)length < sizeof(path) && view_glance(dirfd(dir), entry->d_name, &st))
@@ -113,6 +100,18 @@ static void drop_known(struct hardlinks *hardlinks)
     hardlinks->files.count = kept;
 }
 
+/* What lies behind a door that is closed to us may have other names, which nobody knows then. An
+ * earlier command may have closed it. */
+static void warn_closed(const struct path_rule *rule, struct bawn_report *report)
+{
+    if (rule->layer->authority == AUTHORITY_BUILTIN)
+        return;
+    report_add(report, BAWN_WARNING, "policy.hard_link", rule->origin,
+               "'%s' cannot be looked at: if it has further hard links, they are not held",
+               rule->path);
+    report_hint(report, "look at the modes of the directories on the way to it");
+}
+
 int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
                    struct bawn_report *report)
 {
@@ -120,19 +119,19 @@ int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
     vec_each (&policy->rules, at) {
         const struct path_rule *rule = *at;
         bool is_good = true;
+        bool is_closed = false;
         struct stat st;
 
         if (rule->wild || !refuses(rule))
             continue;
-        if (!view_glance(AT_FDCWD, rule->path, &st)) {
-            if (errno == EACCES)
-                warn_closed(rule, report);
-            continue;
-        }
-        if (S_ISDIR(st.st_mode) && rule->read >= ACCESS_ASK)
-            is_good = count_dir(hardlinks, rule, report);
+        if (!view_glance(AT_FDCWD, rule->path, &st))
+            is_closed = errno == EACCES;
+        else if (S_ISDIR(st.st_mode) && rule->read >= ACCESS_ASK)
+            is_good = hardlinks_count_dir(hardlinks, rule, rule->path, &is_closed);
         else
             is_good = hardlinks_count(hardlinks, rule, rule->path, &st);
+        if (is_closed)
+            warn_closed(rule, report);
         if (!is_good)
             return -ENOMEM;
     }

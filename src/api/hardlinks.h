@@ -31,6 +31,10 @@ void hardlinks_done(struct hardlinks *hardlinks);
 bool hardlinks_count(struct hardlinks *hardlinks, const struct path_rule *rule, const char *path,
                      const struct stat *st);
 
+/* The same for the first files of a directory that a rule hides. */
+bool hardlinks_count_dir(struct hardlinks *hardlinks, const struct path_rule *rule,
+                         const char *dir_path, bool *ret_closed);
+
 /* The file that a directory has under another name, or NULL. */
 const struct held_file *hardlinks_match(const struct hardlinks *hardlinks, int dir_fd,
                                         const struct dirent *entry);

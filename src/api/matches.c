@@ -129,11 +129,17 @@ static bool is_listed(const struct walk *walk, const char *path)
 static int note_hidden(struct walk *walk, const struct path_rule *rule, int dir_fd,
                        const char *name, const char *path)
 {
+    bool is_good = true;
+    bool is_closed;
     struct stat st;
 
-    if (view_glance(dir_fd, name, &st) && !hardlinks_count(&walk->hardlinks, rule, path, &st))
-        return error_memory(walk->err);
-    return note(walk, rule, path);
+    if (!view_glance(dir_fd, name, &st))
+        return note(walk, rule, path);
+    if (S_ISDIR(st.st_mode))
+        is_good = hardlinks_count_dir(&walk->hardlinks, rule, path, &is_closed);
+    else
+        is_good = hardlinks_count(&walk->hardlinks, rule, path, &st);
+    return is_good ? note(walk, rule, path) : error_memory(walk->err);
 }
 
 static void forget_notes(struct walk *walk)

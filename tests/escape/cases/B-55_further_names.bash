@@ -21,12 +21,14 @@ ln "$WS/free" "$WS/sub/free2"
 plant "$WS/sub/deep/.env" private
 ln "$WS/sub/deep/.env" "$WS/a_name_before"
 ln "$WS/sub/deep/.env" "$WS/sub/z_name_behind"
+plant "$WS/sub/hidden/file" private
+ln "$WS/sub/hidden/file" "$WS/a_name_of_hidden"
 # Names that are all held are nothing to tell of.
 plant "$HOME/.aws/one" private
 ln "$HOME/.aws/one" "$HOME/.aws/two"
 before=$(witness "$HOME" "$WS/denied" "$WS/kept")
 
-options=(--deny "$HOME/.ssh" --deny "$HOME/.ssh/id_rsa" --deny "$WS/denied" --deny "$WS/**/.env" --protect "$WS/kept" --ro "$OUT/granted")
+options=(--deny "$HOME/.ssh" --deny "$HOME/.ssh/id_rsa" --deny "$WS/denied" --deny "$WS/**/.env" --deny hidden --protect "$WS/kept" --ro "$OUT/granted")
 attempts "${options[@]}" <<END
 EACCES read $WS/notes
 EACCES read $OUT/granted/notes
@@ -35,6 +37,7 @@ EACCES read $WS/denied
 EACCES read $WS/sub/deep/.env
 EACCES read $WS/a_name_before
 EACCES read $WS/sub/z_name_behind
+EACCES read $WS/a_name_of_hidden
 EROFS|EACCES write $WS/notes
 EROFS|EACCES append $WS/sub/deep/rc
 EROFS|EACCES append $WS/sub/kept2
