@@ -27,7 +27,7 @@ struct mount_step {
     const char *source; /* of a bind, overlay, device; the target of a symlink; else NULL */
     const char *target; /* absolute, no "..", parents before children */
     bool read_only;
-    bool on_link; /* of masks: over a symbolic link itself */
+    bool on_link;        /* of masks: over a symbolic link itself */
     uint64_t size_bytes; /* of a tmpfs */
     const struct path_rule *rule;
 };
