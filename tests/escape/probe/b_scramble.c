@@ -4,6 +4,7 @@
  * how many calls were made and how many of them worked. */
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,13 +75,62 @@ static long make_named(const char *path)
 
 static long make_file(const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT, 0644);
+    int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0644);
 
     if (fd < 0)
         return -1;
     if (write(fd, "planted", 7) < 0)
         perror("write");
     close(fd);
+    return 0;
+}
+
+/* By what has it open. */
+static long link_open(const char *from, const char *to)
+{
+    int fd = open(from, O_PATH | O_NOFOLLOW);
+    char name[32];
+    long result;
+
+    if (fd < 0)
+        return -1;
+    (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    result = linkat(AT_FDCWD, name, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+    close(fd);
+    return result;
+}
+
+/* Both sides from directories that may have moved since they were opened. */
+static long rename_in(const char *from, const char *to)
+{
+    static int dirs[2] = {AT_FDCWD, AT_FDCWD};
+    unsigned which = pick(2);
+
+    if (pick(4) == 0) {
+        if (dirs[which] != AT_FDCWD)
+            close(dirs[which]);
+        dirs[which] = open(from, O_PATH | O_DIRECTORY);
+        if (dirs[which] < 0)
+            dirs[which] = AT_FDCWD;
+    }
+    return renameat(dirs[0], from, dirs[1], to);
+}
+
+static long make_scoped(const char *dir, const char *path)
+{
+    static const uint64_t limits[] = {RESOLVE_BENEATH, RESOLVE_IN_ROOT, RESOLVE_NO_SYMLINKS,
+                                      RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS};
+    struct open_how how = {.flags = O_WRONLY | O_CREAT | O_NONBLOCK,
+                           .mode = 0644,
+                           .resolve = limits[pick(sizeof(limits) / sizeof(limits[0]))]};
+    int at = open(dir, O_PATH | O_DIRECTORY);
+    long fd = syscall(SYS_openat2, at < 0 ? AT_FDCWD : at, path, &how, sizeof(how));
+
+    if (at >= 0)
+        close(at);
+    if (fd < 0)
+        return -1;
+    close((int)fd);
     return 0;
 }
 
@@ -91,7 +141,7 @@ static long change(void)
 
     put_path(one);
     put_path(two);
-    switch (pick(14)) {
+    switch (pick(18)) {
     case 0:
     case 1:
     case 2:
@@ -114,6 +164,14 @@ static long change(void)
         return rmdir(one);
     case 12:
         return make_socket(one);
+    case 13:
+        return link_open(one, two);
+    case 14:
+        return rename_in(one, two);
+    case 15:
+        return make_scoped(one, two);
+    case 16:
+        return mknod(one, S_IFIFO | 0600, 0);
     default:
         return make_named(one);
     }
