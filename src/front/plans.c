@@ -142,5 +142,7 @@ void plans_remove(int dir_fd, const char *name)
         (void)closedir(dir);
     else if (fd >= 0)
         (void)close(fd);
-    (void)unlinkat(dir_fd, name, fd < 0 ? 0 : AT_REMOVEDIR);
+    /* What a skeleton has to mask others with is closed to us, and empty. */
+    if (unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno == ENOTDIR)
+        (void)unlinkat(dir_fd, name, 0);
 }

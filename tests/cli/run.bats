@@ -344,6 +344,28 @@ calls_of() {
     [[ $output == *"Read-only file system"* ]]
 }
 
+@test "run: when a plan is made anew nothing of the old one is left, masks neither" {
+    [ "$(id -u)" -eq 0 ] || return 0
+    place=$(mktemp -d)
+    chmod 755 "$place"
+    mkdir -p "$place/home/.config/bawn" "$place/work/hidden"
+    chown -R 4711:4711 "$place"/*
+    chown 0:0 "$place"
+    printf 'user:x:4711:4711::%s:/bin/sh\n' "$place/home" >"$BATS_TEST_TMPDIR/passwd"
+    as_user=(at_home setpriv --reuid 4711 --regid 4711 --clear-groups env -i "HOME=$place/home")
+    "${as_user[@]}" test -x "$BAWN" || skip "an ordinary user does not get to $BAWN"
+    cd "$place/work"
+    for i in 1 2 3 4; do
+        echo "profile: default # $i" >"$place/home/.config/bawn/policy.yaml"
+        sleep 0.1
+        run -0 "${as_user[@]}" "$BAWN" run --deny "$place/work/hidden" -- true
+    done
+    run find "$place/home/.cache/bawn/plans" -mindepth 1 -maxdepth 1
+    rm -r "$place"
+    # The plan, and the skeleton of its root.
+    [ "${#lines[@]}" -eq 2 ]
+}
+
 @test "run: where plans are kept is no link, nor another's, or none is kept and nothing swept" {
     # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
