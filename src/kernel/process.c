@@ -36,6 +36,28 @@ uint64_t process_start(pid_t pid)
     return cursor ? strtoull(cursor, NULL, 10) : 0;
 }
 
+unsigned process_depth(pid_t pid)
+{
+    char path[32] = "/proc/self/status";
+    char text[4096];
+    autoclose int fd = -EBADF;
+    const char *cursor;
+    unsigned depth = 0;
+    ssize_t length;
+
+    if (pid != 0)
+        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    cursor = strstr(text, "\nNSpid:");
+    for (cursor = cursor ? cursor + strlen("\nNSpid:") : NULL; cursor && *cursor == '\t'; depth++)
+        cursor += 1 + strcspn(cursor + 1, "\t\n");
+    return depth;
+}
+
 bool process_withdraw(const int *fds, unsigned count, const char *name)
 {
     sigset_t all;

@@ -12,6 +12,10 @@
  * number, or none that can be seen. */
 uint64_t process_start(pid_t pid);
 
+/* In how many pid namespaces a process has a number, from that of /proc down to its own; pid 0: the
+ * calling one. 0: as above. */
+unsigned process_depth(pid_t pid);
+
 /* For a child that is to outlive signals, and to keep nothing open that somebody waits for: the
  * descriptors, all above count, become 0, 1...; a session and a name of its own. */
 bool process_withdraw(const int *fds, unsigned count, const char *name);

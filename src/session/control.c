@@ -17,9 +17,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
 #ifndef PIDFD_GET_PID_NAMESPACE
 #define PIDFD_GET_PID_NAMESPACE _IO(0xff, 5)
 #endif

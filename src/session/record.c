@@ -8,8 +8,11 @@
 #include "kernel/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,8 +51,11 @@ void record_write(struct strbuf *out, const struct record_facts *facts)
 
 /*
  * A reader for what record_write writes: one object with strings, numbers,
- * words, and arrays of strings. Anything else is no record.
+ * words, and arrays of strings. Anything else is no record. SECURITY: what is
+ * read is shown as it is.
  */
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+
 static const char *skip_space(const char *at)
 {
     return at + strspn(at, " \t\r\n");
@@ -80,7 +86,7 @@ static const char *read_string(const char *at, char *out, size_t size)
     while (*at != '"') {
         char letter = *at++;
 
-        if (letter == '\0')
+        if ((unsigned char)letter < ' ')
             return NULL;
         if (letter == '\\' && *at == 'u') {
             /* Written only for characters that deceive: shown as they are not. */
@@ -126,6 +132,8 @@ static const char *read_array(const char *at, const char *key, struct record *re
         else if (strcmp(key, "cgroups") == 0 && count < CGROUP_PATHS)
             (void)snprintf(record->cgroups[count++], CGROUP_PATH_BYTES, "%.500s", item);
         at = skip_space(at);
+        if (*at != ',' && *at != ']')
+            return NULL;
         at = skip_space(at + (*at == ','));
     }
     return at && *at == ']' ? at + 1 : NULL;
@@ -137,14 +145,15 @@ static const char *read_text(const char *at, const char *key, struct record *rec
         return read_string(at, record->sid, sizeof(record->sid));
     if (strcmp(key, "workspace") == 0)
         return read_string(at, record->workspace, sizeof(record->workspace));
-    if (strcmp(key, "enforcement") == 0)
-        return read_string(at, record->enforcement, sizeof(record->enforcement));
-    return read_string(at, NULL, 0);
+    if (strcmp(key, "enforcement") != 0)
+        return read_string(at, NULL, 0);
+    at = read_string(at, record->enforcement, sizeof(record->enforcement));
+    return at && record->enforcement[strspn(record->enforcement, letters)] == '\0' ? at : NULL;
 }
 
 static const char *read_word(const char *at, const char *key, struct record *record)
 {
-    size_t length = strcspn(at, ", }\n");
+    size_t length = strspn(at, letters);
     char *end;
     uint64_t number = strtoull(at, &end, 10);
     bool is_true = length == 4 && strncmp(at, "true", 4) == 0;
@@ -181,10 +190,25 @@ bool record_read(const char *text, struct record *ret_record)
         if (!at)
             return false;
         at = skip_space(at);
+        if (*at != ',' && *at != '}')
+            return false;
         at += *at == ',';
     }
-    return *at == '}' && ret_record->pid > 0 && ret_record->start > 0 &&
+    return *at == '}' && *skip_space(at + 1) == '\0' && ret_record->pid > 0 && ret_record->start > 0 &&
            strlen(ret_record->sid) == SID_LENGTH && registry_is_sid(ret_record->sid);
+}
+
+/* -EBADF: there is none. SECURITY: what is to be killed is read from files in it, which somebody
+ * else could have written elsewhere. */
+static int open_group(const char *path)
+{
+    autoclose int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct statfs status;
+
+    if (fd < 0 || fstatfs(fd, &status) < 0 ||
+        (status.f_type != CGROUP_SUPER_MAGIC && status.f_type != CGROUP2_SUPER_MAGIC))
+        return -EBADF;
+    return take_fd(&fd);
 }
 
 /* SECURITY: only groups that bear the launcher's own name are taken away. */
@@ -199,11 +223,12 @@ static void remove_groups(const struct record *record)
         const char *path = record->cgroups[i];
         const char *last = strrchr(path, '/');
 
-        group.fds[i] = -EBADF;
-        if (last && strcmp(last, name) == 0)
+        group.fds[i] = last && strcmp(last, name) == 0 ? open_group(path) : -EBADF;
+        if (group.fds[i] >= 0)
             (void)snprintf(group.paths[i], sizeof(group.paths[i]), "%s", path);
     }
     (void)cgroup_remove(&group, NULL);
+    cgroup_close(&group);
 }
 
 /* A launcher of another pid namespace seems to be gone: its socket tells. */

@@ -7,10 +7,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "kernel/process.h"
+#include "kernel/sys.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +157,32 @@ int registry_list(const struct registry *registry, struct registry_names *names,
     return result;
 }
 
+/*
+ * SECURITY: whoever listens gets the client's streams and variables. Where a
+ * command could write what is the registry now, that may be the command: it has
+ * our uid, but a pid namespace below ours. That of a launcher is not to be
+ * looked at, for it is not dumpable; how many numbers it has is.
+ */
+static bool is_outside(int fd)
+{
+    struct ucred peer = {0};
+    socklen_t length = sizeof(peer);
+    autoclose int pidfd = -EBADF;
+    struct pollfd gone = {.events = POLLIN};
+    unsigned depth;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.pid <= 0 ||
+        (peer.uid != getuid() && peer.uid != 0))
+        return false;
+    length = sizeof(pidfd);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0)
+        pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+    depth = process_depth(peer.pid);
+    gone.fd = pidfd;
+    /* Still there: the number was no other process's meanwhile. */
+    return pidfd >= 0 && depth > 0 && depth == process_depth(0) && poll(&gone, 1, 0) == 0;
+}
+
 int registry_connect_sid(const struct registry *registry, const char *sid)
 {
     autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -167,7 +195,7 @@ int registry_connect_sid(const struct registry *registry, const char *sid)
                    "/proc/self/fd/%d/%.*s/" REGISTRY_CONTROL, registry->fd, SID_LENGTH, sid);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return -errno;
-    return take_fd(&fd);
+    return is_outside(fd) ? take_fd(&fd) : -EACCES;
 }
 
 static int refuse_sid(const char *word, size_t living, size_t found, struct bawn_error *err)

@@ -56,7 +56,8 @@ bool registry_is_sid(const char *word);
  * one. Returns the socket. */
 int registry_connect_user(char *const *variables, const char *word, struct registry *registry,
                           char sid[SID_BYTES], struct bawn_error *err);
-/* The same for a SID that is known: -ECONNREFUSED: its launcher is gone. */
+/* The same for a SID that is known: -ECONNREFUSED: its launcher is gone; -EACCES: who listens is no
+ * launcher of ours. */
 int registry_connect_sid(const struct registry *registry, const char *sid);
 
 /* Reads the record of a session. Free with free(). */
