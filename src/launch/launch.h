@@ -36,9 +36,11 @@ struct launch_request {
     const struct launch_skeleton *skeleton; /* or NULL */
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
     const struct launch_command *first;
-    bool is_proof;   /* a set-up that is looked at more closely, once for each kind of sandbox */
-    char **own_argv; /* the launcher's arguments, which pid 1 forgets; or NULL */
-    int cgroup_fd;   /* a cgroup v2 directory to be born in, or -EBADF */
+    const char *hidden; /* a directory of the host's that no tree shows, though no plan knew that it
+                         * would be there; or NULL */
+    bool is_proof;      /* a set-up that is looked at more closely, once for each kind of sandbox */
+    char **own_argv;    /* the launcher's arguments, which pid 1 forgets; or NULL */
+    int cgroup_fd;      /* a cgroup v2 directory to be born in, or -EBADF */
     /* NULL, or called while pid 1 makes the sandbox: makes its control groups and returns how many
      * doors they have, which launch_start closes. */
     int (*make_groups)(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);

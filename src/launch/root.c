@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
+#include "base/path.h"
 #include "kernel/sys.h"
 #include "launch/closed.h"
 #include "launch/remount.h"
@@ -475,6 +476,44 @@ static int place_all(struct root *root, const struct image_mount *first, struct 
     return 0;
 }
 
+/* By an empty directory that nobody may look into. */
+static int cover(const char *target, struct bawn_error *err)
+{
+    autoclose int tree = -EBADF;
+    autoclose int to = sys_openat2(AT_FDCWD, target, O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                   RESOLVE_HOST | RESOLVE_BENEATH);
+
+    if (to < 0)
+        return errno == ENOENT ? 0 : fail(err, "open", target);
+    tree = sys_open_tree(AT_FDCWD, SHELF "mask-dir", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0 ||
+        sys_move_mount(tree, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        return fail(err, "cover", target);
+    return 0;
+}
+
+/* Wherever a tree shows it. A part of the root that is shown again is named as the root has it. */
+static int hide(struct root *root, const char *path, struct bawn_error *err)
+{
+    char target[2 * LIMIT_PATH_BYTES];
+    int result = 0;
+
+    image_each (root->image, PART_MOUNTS, struct image_mount, step) {
+        const char *source = image_string(root->image, step->source);
+        const char *shown = step->step == STEP_AGAIN ? path + 1 : path;
+
+        if (result < 0 || (step->step != STEP_BIND && step->step != STEP_AGAIN) ||
+            !path_is_below(shown, source))
+            continue;
+        (void)snprintf(target, sizeof(target), "%s%s", image_string(root->image, step->target),
+                       shown + (strcmp(source, "/") == 0 ? 0 : strlen(source)));
+        result = cover(target + (*target == '/'), err);
+        if (result == -EACCES)
+            result = closed_mask(&root->closed, target + (*target == '/'), err);
+    }
+    return result;
+}
+
 /* What an earlier start left for us, as the directory that the root is made in. */
 static int mount_skeleton(int tree, struct bawn_error *err)
 {
@@ -575,6 +614,8 @@ int root_make(const struct launch_request *request, const int *trees, int *ret_f
         result = begin(&root, &first, err);
     if (result == 0)
         result = place_all(&root, first, err);
+    if (result == 0 && request->hidden && LAYER("mount"))
+        result = hide(&root, request->hidden, err);
     if (result < 0)
         return result;
     /* SECURITY: what the host mounts later on one of these is not for us. */

@@ -297,6 +297,7 @@ int control_new(struct session *session, struct bawn_error *err)
         return error_memory(err);
     control->session = session;
     control->registry.fd = -EBADF;
+    control->dir_fd = -EBADF;
     control->listen_fd = -EBADF;
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++)
         control->clients[i].fd = -EBADF;

@@ -36,6 +36,7 @@ struct control {
     struct session *session;
     struct registry registry;
     char sid[SID_BYTES]; /* "": not registered */
+    int dir_fd;          /* of the entry while it is being made, or -EBADF */
     int listen_fd;
     struct stat own_ns; /* the pid namespace, as a file */
     struct loop_source listen_source;
@@ -50,6 +51,8 @@ int control_new(struct session *session, struct bawn_error *err);
 /* A connection that is there already, and that the session ends with. */
 int control_add_owner(struct control *control, int fd, struct bawn_error *err);
 int control_listen(struct control *control, int fd, struct bawn_error *err);
+/* Makes the entry's directory, under another name: the registry is there and stays so. */
+int control_reserve(struct control *control, struct bawn_error *err);
 /* Makes the entry in the registry, with the socket that clients connect to. */
 int control_register(struct control *control, struct bawn_error *err);
 /* Takes the entry away. */

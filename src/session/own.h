@@ -7,6 +7,7 @@
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
 #include "session/keeper.h"
+#include "session/registry.h"
 #include "session/relay.h"
 #include "session/server.h"
 #include "session/session.h"
@@ -37,6 +38,8 @@ struct session {
     struct output *output;   /* of a detached command */
     struct control *control; /* NULL: not to be reached yet */
     struct loop_timer register_timer;
+    char registry[REGISTRY_PATH_BYTES]; /* where the command would see it */
+    bool is_unlisted;                   /* it is not to be found by others */
     int64_t started_ms;
     uint64_t memory_peak; /* where it is measured, not counted */
     bool has_ended;
@@ -61,6 +64,9 @@ void session_measure(const struct session *session, struct control_metrics *metr
 /* Starts the keeper, if there is none yet. */
 int session_keep(struct session *session, struct bawn_error *err);
 
+/* Before the launch: *ret_hidden is the registry where a tree of the sandbox's shows it, or NULL.
+ */
+int session_hide_registry(struct session *session, const char **ret_hidden, struct bawn_error *err);
 /* Lets others find the session and connect to it: at once, or when it has lived for a moment. */
 int session_publish(struct session *session, struct bawn_error *err);
 

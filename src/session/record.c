@@ -194,8 +194,9 @@ bool record_read(const char *text, struct record *ret_record)
             return false;
         at += *at == ',';
     }
-    return *at == '}' && *skip_space(at + 1) == '\0' && ret_record->pid > 0 && ret_record->start > 0 &&
-           strlen(ret_record->sid) == SID_LENGTH && registry_is_sid(ret_record->sid);
+    return *at == '}' && *skip_space(at + 1) == '\0' && ret_record->pid > 0 &&
+           ret_record->start > 0 && strlen(ret_record->sid) == SID_LENGTH &&
+           registry_is_sid(ret_record->sid);
 }
 
 /* -EBADF: there is none. SECURITY: what is to be killed is read from files in it, which somebody

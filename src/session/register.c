@@ -2,6 +2,7 @@
 /* The session's entry in the registry. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "kernel/process.h"
 #include "session/control.h"
 #include "session/record.h"
@@ -127,11 +128,10 @@ static int publish(struct control *control, int dir_fd, const char *name, struct
     return error_errno(err, errno, "name the session");
 }
 
-int control_register(struct control *control, struct bawn_error *err)
+int control_reserve(struct control *control, struct bawn_error *err)
 {
     struct session *session = control->session;
     struct keeper_page *page;
-    autoclose int dir_fd = -EBADF;
     autorecords struct record_list others = {0};
     char name[64];
     int result = session_keep(session, err);
@@ -151,19 +151,76 @@ int control_register(struct control *control, struct bawn_error *err)
     memcpy(page->registry, control->registry.path, sizeof(page->registry));
     (void)record_list_read(&control->registry, &others, NULL);
     registry_close(&control->registry);
-    dir_fd = make_directory(control, name, err);
-    result = dir_fd < 0 ? dir_fd : make_socket(control, dir_fd, err);
-    if (result == 0)
-        result = publish(control, dir_fd, name, err);
+    control->dir_fd = make_directory(control, name, err);
+    return control->dir_fd < 0 ? control->dir_fd : 0;
+}
+
+/* The name it is made under. */
+static const char *unfinished(const struct control *control)
+{
+    return control->session->keeper.page->unfinished;
+}
+
+static void forget_unfinished(struct control *control)
+{
+    registry_remove(&control->registry, unfinished(control));
+    (void)close(take_fd(&control->dir_fd));
+}
+
+int control_register(struct control *control, struct bawn_error *err)
+{
+    int result = control->dir_fd < 0 ? control_reserve(control, err) : 0;
+
     if (result < 0)
-        registry_remove(&control->registry, name);
+        return result;
+    result = make_socket(control, control->dir_fd, err);
+    if (result == 0)
+        result = publish(control, control->dir_fd, unfinished(control), err);
+    if (result < 0)
+        forget_unfinished(control);
+    else
+        (void)close(take_fd(&control->dir_fd));
     return result;
 }
 
 void control_unregister(struct control *control)
 {
+    if (control && control->dir_fd >= 0)
+        forget_unfinished(control);
     if (control && control->sid[0])
         registry_remove(&control->registry, control->sid);
+}
+
+static bool is_shown(const struct image *image, const char *path)
+{
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step == STEP_BIND && path_is_below(path, image_string(image, step->source)))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * SECURITY: a tree that the command sees may have the registry in it. What is
+ * not there cannot be covered, and a cover is lost with what it covers: so it is
+ * there before the start, and an entry of ours keeps it there.
+ */
+int session_hide_registry(struct session *session, const char **ret_hidden, struct bawn_error *err)
+{
+    const struct session_request *request = session->request;
+    int result;
+
+    *ret_hidden = NULL;
+    if (!registry_locate(request->environ, session->registry) ||
+        !is_shown(request->image, session->registry))
+        return 0;
+    *ret_hidden = session->registry;
+    result = control_new(session, err);
+    if (result == 0)
+        result = control_reserve(session->control, err);
+    session->is_unlisted = result < 0;
+    /* Nobody finds it then, which is no reason not to run; unless there is no other way to it. */
+    return request->is_detached ? result : 0;
 }
 
 static int on_register(void *context)
@@ -179,7 +236,7 @@ static int on_register(void *context)
 static int welcome_owner(struct session *session, struct bawn_error *err)
 {
     struct control_message ready = {.kind = CONTROL_STARTED};
-    int result = control_new(session, err);
+    int result = session->control ? 0 : control_new(session, err);
 
     if (result == 0)
         result = control_add_owner(session->control, session->request->owner_fd, err);
@@ -195,11 +252,13 @@ int session_publish(struct session *session, struct bawn_error *err)
 
     if (result < 0)
         return result;
+    if (session->is_unlisted)
+        return 0;
     if (!request->is_detached) {
         loop_set_timer(&session->loop, &session->register_timer, REGISTER_AFTER_MS, 0, on_register,
                        session);
         return 0;
     }
-    result = control_new(session, err);
+    result = session->control ? 0 : control_new(session, err);
     return result == 0 ? control_register(session->control, err) : result;
 }

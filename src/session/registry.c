@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,14 +62,32 @@ static bool is_parent_ours(const char *path)
     return is_private(fd);
 }
 
-int registry_open(struct registry *registry, char *const *variables, bool makes,
-                  struct bawn_error *err)
+static void choose_place(char *const *variables, char path[REGISTRY_PATH_BYTES])
 {
     char more[REGISTRY_PATH_BYTES];
 
-    (void)registry_place(variables, 0, registry->path);
-    if (registry_place(variables, 1, more) && !is_parent_ours(registry->path))
-        memcpy(registry->path, more, sizeof(more));
+    (void)registry_place(variables, 0, path);
+    if (registry_place(variables, 1, more) && !is_parent_ours(path))
+        memcpy(path, more, sizeof(more));
+}
+
+bool registry_locate(char *const *variables, char path[REGISTRY_PATH_BYTES])
+{
+    char chosen[REGISTRY_PATH_BYTES];
+    char above[PATH_MAX];
+    const char *name;
+
+    choose_place(variables, chosen);
+    name = strrchr(chosen, '/');
+    (void)snprintf(path, REGISTRY_PATH_BYTES, "%.*s", (int)(name - chosen), chosen);
+    return realpath(*path ? path : "/", above) &&
+           (size_t)snprintf(path, REGISTRY_PATH_BYTES, "%s%s", above, name) < REGISTRY_PATH_BYTES;
+}
+
+int registry_open(struct registry *registry, char *const *variables, bool makes,
+                  struct bawn_error *err)
+{
+    choose_place(variables, registry->path);
     registry->fd = open_directory(AT_FDCWD, registry->path);
     if (registry->fd < 0 && errno == ENOENT) {
         if (!makes)

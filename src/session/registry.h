@@ -35,6 +35,9 @@ struct registry {
 /* The places where it may be, in the order they are tried: index from 0. False past the last. */
 bool registry_place(char *const *variables, unsigned index, char path[REGISTRY_PATH_BYTES]);
 
+/* Where it is or would be, without links. False: nowhere. */
+bool registry_locate(char *const *variables, char path[REGISTRY_PATH_BYTES]);
+
 /* Opens it. Where it is missing it is made, or -ENOENT is returned without a message. One that is
  * not ours alone is refused. */
 int registry_open(struct registry *registry, char *const *variables, bool makes,

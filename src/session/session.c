@@ -175,6 +175,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         request.make_groups = session_make_groups;
         request.groups_context = session;
     }
+    if (result == 0)
+        result = session_hide_registry(session, &request.hidden, err);
     if (result == 0) {
         result = launch_start(&request, &session->launch, err);
         session->request->is_stale = result < 0;
