@@ -14,12 +14,24 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { USAGE_PROCESSES = 65536, USAGE_CHUNK_BYTES = 4096, USAGE_LOOKS = 64 };
+enum { USAGE_PROCESSES = 65536, USAGE_CHUNK_BYTES = 4096, USAGE_LOOKS = 64, USAGE_WALKS = 3 };
 
-/* The processes found so far; those behind the cursor are still to be read. */
+struct member {
+    pid_t pid;
+    uint64_t threads; /* 0: it is gone */
+};
+
+/*
+ * The processes found so far; of those behind the cursor the children are still to be found.
+ * SECURITY: a process that forks and ends again and again is always the newest child of somebody,
+ * and never where it was listed for long. So what is listed is read at once, the newest first; and
+ * when one was missed, all are looked at again.
+ */
 struct walk {
-    VEC(pid_t) pids;
+    VEC(struct member) members;
     struct usage *usage;
+    enum usage_what what;
+    bool has_missed;
 };
 
 /* A small file of /proc, or false when the process is gone. */
@@ -65,30 +77,6 @@ static void add_cpu(struct usage *usage, const char *text)
         usage->cpu_usec += sum * 1000000 / (uint64_t)ticks;
 }
 
-/* The children that one thread has made; the file may be longer than one read gives. */
-static bool add_children(struct walk *walk, int dir_fd, const char *thread)
-{
-    char path[64], text[USAGE_CHUNK_BYTES];
-    autoclose int fd = -EBADF;
-    uint64_t pid = 0;
-    ssize_t got;
-
-    (void)snprintf(path, sizeof(path), "task/%.20s/children", thread);
-    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (got = read(fd, text, sizeof(text))) > 0) {
-        for (ssize_t i = 0; i < got; i++) {
-            if (text[i] >= '0' && text[i] <= '9') {
-                pid = pid * 10 + (uint64_t)(text[i] - '0');
-                continue;
-            }
-            if (pid > 0 && walk->pids.count < USAGE_PROCESSES && !vec_push(&walk->pids, (pid_t)pid))
-                return false;
-            pid = 0;
-        }
-    }
-    return true;
-}
-
 static DIR *open_threads(int dir_fd)
 {
     int fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -126,62 +114,118 @@ static void read_live_status(int dir_fd, char text[USAGE_CHUNK_BYTES])
     }
 }
 
-static bool add_all_children(struct walk *walk, int dir_fd, pid_t pid, uint64_t threads)
+static int open_process(pid_t pid)
 {
+    char path[32];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void measure(struct walk *walk, struct member *member)
+{
+    autoclose int fd = open_process(member->pid);
+    char text[USAGE_CHUNK_BYTES];
+
+    member->threads = 0;
+    walk->has_missed |= fd < 0 || !read_text(fd, "status", text);
+    if (fd < 0 || !(member->threads = status_number(text, "\nThreads:")))
+        return;
+    walk->usage->processes++;
+    walk->usage->threads += member->threads;
+    if (member->threads > 1)
+        read_live_status(fd, text);
+    add_memory(walk->usage, text);
+    if (walk->what == USAGE_CPU && read_text(fd, "stat", text))
+        add_cpu(walk->usage, text);
+}
+
+/* The children that one thread has made; the file may be longer than one read gives. */
+static bool add_children(struct walk *walk, int dir_fd, const char *thread)
+{
+    char path[64], text[USAGE_CHUNK_BYTES];
+    size_t first = walk->members.count;
+    autoclose int fd = -EBADF;
+    uint64_t pid = 0;
+    ssize_t got;
+
+    (void)snprintf(path, sizeof(path), "task/%.20s/children", thread);
+    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read(fd, text, sizeof(text))) > 0) {
+        for (ssize_t i = 0; i < got; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (uint64_t)(text[i] - '0');
+                continue;
+            }
+            if (pid > 0 && walk->members.count < USAGE_PROCESSES &&
+                !vec_push(&walk->members, ((struct member){.pid = (pid_t)pid})))
+                return false;
+            pid = 0;
+        }
+    }
+    for (size_t i = walk->members.count; i > first; i--)
+        measure(walk, &walk->members.items[i - 1]);
+    return true;
+}
+
+static bool add_all_children(struct walk *walk, const struct member *member)
+{
+    autoclose int fd = open_process(member->pid);
     char own[16];
     const struct dirent *entry;
     DIR *dir;
     bool ok = true;
 
-    if (threads <= 1) {
-        (void)snprintf(own, sizeof(own), "%d", (int)pid);
-        return add_children(walk, dir_fd, own);
+    if (fd < 0)
+        return true;
+    if (member->threads <= 1) {
+        (void)snprintf(own, sizeof(own), "%d", (int)member->pid);
+        return add_children(walk, fd, own);
     }
-    dir = open_threads(dir_fd);
+    dir = open_threads(fd);
     if (!dir)
         return true;
     while (ok && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
-            ok = add_children(walk, dir_fd, entry->d_name);
+            ok = add_children(walk, fd, entry->d_name);
     closedir(dir);
     return ok;
 }
 
-/* 0, -ESRCH when it is gone, or -ENOMEM. */
-static int add_process(struct walk *walk, pid_t pid, enum usage_what what)
+/* 0, -ESRCH when the first one is gone, or -ENOMEM. */
+static int walk_once(struct walk *walk, pid_t pid)
 {
-    char path[32], text[USAGE_CHUNK_BYTES];
-    autoclose int fd = -EBADF;
-    uint64_t threads;
+    struct member first = {.pid = pid};
 
-    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || !read_text(fd, "status", text))
+    measure(walk, &first);
+    if (first.threads == 0)
         return -ESRCH;
-    threads = status_number(text, "\nThreads:");
-    walk->usage->processes++;
-    walk->usage->threads += threads;
-    if (threads > 1)
-        read_live_status(fd, text);
-    add_memory(walk->usage, text);
-    if (what == USAGE_CPU && read_text(fd, "stat", text))
-        add_cpu(walk->usage, text);
-    return add_all_children(walk, fd, pid, threads) ? 0 : -ENOMEM;
+    if (!vec_push(&walk->members, first))
+        return -ENOMEM;
+    for (size_t i = 0; i < walk->members.count; i++) {
+        struct member member = walk->members.items[i];
+
+        if (member.threads > 0 && !add_all_children(walk, &member))
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 int usage_measure(pid_t pid, enum usage_what what, struct usage *ret_usage, struct bawn_error *err)
 {
-    struct walk walk = {.usage = ret_usage};
-    int r;
+    bool has_missed = true;
+    int r = 0;
 
     *ret_usage = (struct usage){0};
-    r = add_process(&walk, pid, what);
-    for (size_t i = 0; r != -ENOMEM && i < walk.pids.count; i++) {
-        int below = add_process(&walk, walk.pids.items[i], what);
+    for (int i = 0; i < USAGE_WALKS && has_missed && r == 0; i++) {
+        struct usage usage = {0};
+        struct walk walk = {.usage = &usage, .what = what};
 
-        if (below == -ENOMEM)
-            r = below;
+        r = walk_once(&walk, pid);
+        if (r == 0 && usage.memory_bytes >= ret_usage->memory_bytes)
+            *ret_usage = usage;
+        has_missed = walk.has_missed;
+        vec_done(&walk.members);
     }
-    vec_done(&walk.pids);
     return r < 0 ? error_errno(err, -r, "measure the processes of the session") : 0;
 }
