@@ -9,12 +9,15 @@
 #include "session/own.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 250, GRACE_MS = 2000 };
+enum { WATCH_MS = 250, GRACE_MS = 2000, SAY_MS = 1000 };
 
 static bool is_counted(const struct session *session)
 {
@@ -162,6 +165,23 @@ void session_set_clock(struct session *session)
                        WATCH_MS, on_tick, session);
 }
 
+/* SECURITY: the command may have filled what nobody reads. It does not hold us up: whoever waits
+ * for the end gets it, and all that is left is taken away. KERNEL: where POLLOUT is told, a pipe
+ * has room for this much. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+    char text[PIPE_BUF];
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (length > 0 && length < (int)sizeof(text) && poll(&room, 1, SAY_MS) > 0)
+        (void)!write(STDERR_FILENO, text, (size_t)length);
+}
+
 static void tell_breach(const struct session *session, const struct cgroup_metrics *metrics)
 {
     enum breach breach = is_counted(session) ? breach_find(NULL, metrics)
@@ -193,9 +213,9 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
         memory =
             session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
     }
-    (void)fprintf(stderr, "bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n",
-                  (double)elapsed_ms(session) / 1000, (double)cpu_usec / 1e6,
-                  (double)memory / (1 << 20), is_counted(session) ? "" : " (sampled)");
+    say("bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n", (double)elapsed_ms(session) / 1000,
+        (double)cpu_usec / 1e6, (double)memory / (1 << 20),
+        is_counted(session) ? "" : " (sampled)");
 }
 
 void session_measure(const struct session *session, struct control_metrics *metrics)
@@ -248,7 +268,6 @@ void session_say(const struct session *session, const struct bawn_error *said)
     /* It is in the report; and nobody reads our streams any more. */
     if (session->request->report_fd >= 0)
         return;
-    (void)fprintf(stderr, "bawn: %s\n", said->message);
-    if (said->hint[0])
-        (void)fprintf(stderr, "hint: %s\n", said->hint);
+    say("bawn: %s\n%s%s%s", said->message, said->hint[0] ? "hint: " : "", said->hint,
+        said->hint[0] ? "\n" : "");
 }
