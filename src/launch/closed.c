@@ -32,7 +32,7 @@ int closed_mask(struct closed *closed, const char *target, struct bawn_error *er
 {
     autofree char *path = strdup(target);
     autoclose int fd = -EBADF;
-    autoclose int tree = -EBADF;
+    int result;
 
     if (!LAYER("mount"))
         return 0;
@@ -43,10 +43,9 @@ int closed_mask(struct closed *closed, const char *target, struct bawn_error *er
     fd = open_above(path, err);
     if (fd < 0)
         return fd;
-    tree = sys_open_tree(AT_FDCWD, ROOT_SHELF "mask-dir", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-    if (tree < 0 ||
-        sys_move_mount(tree, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-        return error_errno(err, errno, "mask /%s", path);
+    result = root_cover(fd, "mask-dir");
+    if (result < 0)
+        return error_errno(err, -result, "mask /%s", path);
     closed->targets[closed->count++] = take_ptr(&path);
     return 0;
 }

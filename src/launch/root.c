@@ -27,8 +27,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define SHELF ROOT_SHELF
-
 /* SECURITY: a path of the host is opened without following any link, and used by descriptor:
  * whoever swaps a directory for a link meanwhile gets ELOOP, not a mount. */
 enum { RESOLVE_HOST = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
@@ -251,7 +249,8 @@ static int place_shelf(struct root *root, const struct image_mount *step, struct
 
     if (!LAYER("mount"))
         return 0;
-    (void)snprintf(source, sizeof(source), SHELF "%s", image_string(root->image, step->source));
+    (void)snprintf(source, sizeof(source), ROOT_SHELF "%s",
+                   image_string(root->image, step->source));
     if (step->flags & STEP_IN_TREE) {
         tree = sys_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
         result = tree < 0 ? error_errno(err, errno, "open_tree %s", source)
@@ -479,17 +478,11 @@ static int place_all(struct root *root, const struct image_mount *first, struct 
 /* By an empty directory that nobody may look into. */
 static int cover(const char *target, struct bawn_error *err)
 {
-    autoclose int tree = -EBADF;
     autoclose int to = sys_openat2(AT_FDCWD, target, O_PATH | O_DIRECTORY | O_CLOEXEC,
                                    RESOLVE_HOST | RESOLVE_BENEATH);
+    int result = to < 0 ? -errno : root_cover(to, "mask-dir");
 
-    if (to < 0)
-        return errno == ENOENT ? 0 : fail(err, "open", target);
-    tree = sys_open_tree(AT_FDCWD, SHELF "mask-dir", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-    if (tree < 0 ||
-        sys_move_mount(tree, "", to, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-        return fail(err, "cover", target);
-    return 0;
+    return result == 0 || result == -ENOENT ? 0 : error_errno(err, -result, "cover /%s", target);
 }
 
 /* Wherever a tree shows it. A part of the root that is shown again is named as the root has it. */

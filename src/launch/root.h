@@ -28,6 +28,10 @@ int root_make(const struct launch_request *request, const int *trees, int *ret_f
 int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
                       struct bawn_error *err);
 
+/* Covers what fd is open on with a file or directory of the shelf, "mask-dir" or "mask-file". 0, or
+ * a negative errno. */
+int root_cover(int fd, const char *with);
+
 /* A clone of the skeleton that is mounted nowhere yet. */
 int root_clone_skeleton(const struct launch_skeleton *skeleton, struct bawn_error *err);
 

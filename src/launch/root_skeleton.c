@@ -6,6 +6,7 @@
 #include "launch/root.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -79,4 +80,17 @@ int root_clone_skeleton(const struct launch_skeleton *skeleton, struct bawn_erro
     if (fd >= 0)
         tree = sys_open_tree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     return tree < 0 ? error_errno(err, errno, "open the skeleton of the root") : tree;
+}
+
+int root_cover(int fd, const char *with)
+{
+    char source[64];
+    autoclose int tree = -EBADF;
+
+    (void)snprintf(source, sizeof(source), ROOT_SHELF "%s", with);
+    tree = sys_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0 ||
+        sys_move_mount(tree, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        return -errno;
+    return 0;
 }

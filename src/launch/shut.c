@@ -96,14 +96,11 @@ static int refuse(const struct shut *shut, int errnum, struct bawn_error *err)
 }
 
 /* SECURITY: what we cannot look into may be open to its owner, who is the command. */
-static int mask(int fd, const char *source, struct bawn_error *err)
+static int mask(int fd, const char *with, struct bawn_error *err)
 {
-    autoclose int tree = sys_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    int result = root_cover(fd, with);
 
-    if (tree < 0 ||
-        sys_move_mount(tree, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
-        return error_errno(err, errno, "mask");
-    return 0;
+    return result < 0 ? error_errno(err, -result, "mask") : 0;
 }
 
 static int shut_dir(struct shut *shut, int fd, unsigned depth, struct bawn_error *err);
@@ -121,7 +118,7 @@ static int shut_entry(struct shut *shut, int dir_fd, const struct dirent *entry,
     if (fd < 0 || fstat(fd, &status) < 0)
         return errno == ENOENT ? 0 : error_errno(err, errno, "look at %s", entry->d_name);
     if (S_ISSOCK(status.st_mode))
-        return mask(fd, ROOT_SHELF "mask-file", err);
+        return mask(fd, "mask-file", err);
     return S_ISDIR(status.st_mode) ? shut_dir(shut, fd, depth + 1, err) : 0;
 }
 
@@ -133,7 +130,7 @@ static int shut_entries(struct shut *shut, int at, unsigned depth, struct bawn_e
     int result = 0;
 
     if (fd < 0 && errno == EACCES)
-        return mask(at, ROOT_SHELF "mask-dir", err);
+        return mask(at, "mask-dir", err);
     if (!dir)
         return error_errno(err, errno, "list a directory in /%s", shut->name);
     while (result == 0 && (entry = readdir(dir)))
@@ -153,7 +150,7 @@ static int shut_dir(struct shut *shut, int fd, unsigned depth, struct bawn_error
         mount("overlay", ".", "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, LAYERS) == 0)
         return 0;
     if (errno == EACCES)
-        return mask(fd, ROOT_SHELF "mask-dir", err);
+        return mask(fd, "mask-dir", err);
     /* ELOOP: our own shelf is in it. */
     if (errno != EINVAL && errno != ELOOP)
         return error_errno(err, errno, "mount an overlay on /%s", shut->name);

@@ -565,16 +565,16 @@ talk(head(7))                                        # an answer
     fields='"sid":"plants","pid":'$$',"start":'$(awk '{print $22}' /proc/$$/stat)
     fields+=',"started":1,"command":["x"]'
     for rest in ',"enforcement":"\u001b[31m"}' ',"a":1],"b":[{}' $',"a":"\e[31m"}' '} {"c":1}' '"a":1}'; do
-        mkdir -p -m 700 "$place" "$place/plants"
+        (umask 077 && mkdir -p "$place/plants")
         echo "{$fields$rest" >"$place/plants/record.json"
         run -0 "$BAWN" ps --json
         [[ $output != *plants* ]]
-        mkdir -p -m 700 "$place" "$place/plants"
+        (umask 077 && mkdir -p "$place/plants")
         echo "{$fields$rest" >"$place/plants/record.json"
         run -0 "$BAWN" ps
         [ "$output" = "no session is running" ]
     done
-    mkdir -p -m 700 "$place" "$place/plants"
+    (umask 077 && mkdir -p "$place/plants")
     echo "{$fields}" >"$place/plants/record.json"
     run -0 "$BAWN" ps
     rm -r "$place"
