@@ -12,6 +12,7 @@ sandbox --ro "$OUT" -- /bin/bash -c '
     echo "append $1/file" | setsid "$2" >session
     (setsid nohup sh -c "sleep 1; echo x >late" >/dev/null 2>&1 &)
     (setsid nohup sh -c "sleep 1; echo x >&3" 3>held >/dev/null 2>&1 &)
+    until [ -e held ]; do sleep 0.01; done
     wait; coproc "$2"; echo "append $1/file" >&"${COPROC[1]}"; read -r line <&"${COPROC[0]}"; echo "$line" >co' sh "$OUT" "$BIN/try"
 sandbox_ran
 for file in bg session co; do
