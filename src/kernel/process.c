@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 #include "kernel/sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,21 +16,30 @@
 
 enum { START_FIELD = 22 };
 
-uint64_t process_start(pid_t pid)
+/* A file of a process in /proc; pid 0: of the calling one. */
+static bool read_own(pid_t pid, const char *name, char *text, size_t size)
 {
-    char path[32] = "/proc/self/stat";
-    char text[1024];
+    char path[48];
     autoclose int fd = -EBADF;
-    const char *cursor;
     ssize_t length;
 
-    if (pid != 0)
-        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    if (pid == 0)
+        (void)snprintf(path, sizeof(path), "/proc/self/%s", name);
+    else
+        (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
     fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (length <= 0)
+    length = fd < 0 ? -1 : read(fd, text, size - 1);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+uint64_t process_start(pid_t pid)
+{
+    char text[1024];
+    const char *cursor;
+
+    if (!read_own(pid, "stat", text, sizeof(text)))
         return 0;
-    text[length] = '\0';
     /* The second field is the program's name, and has whatever it likes in it. */
     cursor = strrchr(text, ')');
     for (unsigned field = 2; cursor && field < START_FIELD; field++)
@@ -38,24 +49,39 @@ uint64_t process_start(pid_t pid)
 
 unsigned process_depth(pid_t pid)
 {
-    char path[32] = "/proc/self/status";
     char text[4096];
-    autoclose int fd = -EBADF;
     const char *cursor;
     unsigned depth = 0;
-    ssize_t length;
 
-    if (pid != 0)
-        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (length <= 0)
+    if (!read_own(pid, "status", text, sizeof(text)))
         return 0;
-    text[length] = '\0';
     cursor = strstr(text, "\nNSpid:");
     for (cursor = cursor ? cursor + strlen("\nNSpid:") : NULL; cursor && *cursor == '\t'; depth++)
         cursor += 1 + strcspn(cursor + 1, "\t\n");
     return depth;
+}
+
+int process_peer(int sock, pid_t *ret_pid)
+{
+    struct ucred peer = {0};
+    socklen_t length = sizeof(peer);
+    int pidfd = -1;
+
+    if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.pid <= 0 ||
+        (peer.uid != getuid() && peer.uid != 0))
+        return -EACCES;
+    length = sizeof(pidfd);
+    if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0)
+        pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+    *ret_pid = peer.pid;
+    return pidfd < 0 ? -EACCES : pidfd;
+}
+
+bool process_is_there(int pidfd)
+{
+    struct pollfd gone = {.fd = pidfd, .events = POLLIN};
+
+    return poll(&gone, 1, 0) == 0;
 }
 
 bool process_withdraw(const int *fds, unsigned count, const char *name)

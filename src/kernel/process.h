@@ -16,6 +16,11 @@ uint64_t process_start(pid_t pid);
  * calling one. 0: as above. */
 unsigned process_depth(pid_t pid);
 
+/* Who is at the other end of a socket, if it is of our user or root's: a pidfd, and its number.
+ * What was found out by that number counts only if the process is still there afterwards. */
+int process_peer(int sock, pid_t *ret_pid);
+bool process_is_there(int pidfd);
+
 /* For a child that is to outlive signals, and to keep nothing open that somebody waits for: the
  * descriptors, all above count, become 0, 1...; a session and a name of its own. */
 bool process_withdraw(const int *fds, unsigned count, const char *name);

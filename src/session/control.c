@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernel/process.h"
 #include "kernel/sys.h"
 #include "session/output.h"
 #include "wire/packet.h"
@@ -223,23 +224,15 @@ static struct stat namespace_of(int pidfd, pid_t pid)
  */
 static bool may_connect(const struct control *control, int fd)
 {
-    struct ucred peer = {0};
-    socklen_t length = sizeof(peer);
-    autoclose int pidfd = -EBADF;
-    struct pollfd gone = {.events = POLLIN};
+    pid_t pid = 0;
+    autoclose int pidfd = process_peer(fd, &pid);
     struct stat theirs;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.pid <= 0 ||
-        (peer.uid != getuid() && peer.uid != 0))
+    if (pidfd < 0)
         return false;
-    length = sizeof(pidfd);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0)
-        pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
-    theirs = namespace_of(pidfd, peer.pid);
-    gone.fd = pidfd;
-    /* Still there: the number was no other process's meanwhile. */
-    return pidfd >= 0 && control->own_ns.st_ino != 0 && theirs.st_ino == control->own_ns.st_ino &&
-           theirs.st_dev == control->own_ns.st_dev && poll(&gone, 1, 0) == 0;
+    theirs = namespace_of(pidfd, pid);
+    return control->own_ns.st_ino != 0 && theirs.st_ino == control->own_ns.st_ino &&
+           theirs.st_dev == control->own_ns.st_dev && process_is_there(pidfd);
 }
 
 static struct client *free_client(struct control *control)

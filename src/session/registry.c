@@ -7,13 +7,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "kernel/process.h"
-#include "kernel/sys.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,22 +182,11 @@ int registry_list(const struct registry *registry, struct registry_names *names,
  */
 static bool is_outside(int fd)
 {
-    struct ucred peer = {0};
-    socklen_t length = sizeof(peer);
-    autoclose int pidfd = -EBADF;
-    struct pollfd gone = {.events = POLLIN};
-    unsigned depth;
+    pid_t pid = 0;
+    autoclose int pidfd = process_peer(fd, &pid);
+    unsigned depth = pidfd < 0 ? 0 : process_depth(pid);
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.pid <= 0 ||
-        (peer.uid != getuid() && peer.uid != 0))
-        return false;
-    length = sizeof(pidfd);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0)
-        pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
-    depth = process_depth(peer.pid);
-    gone.fd = pidfd;
-    /* Still there: the number was no other process's meanwhile. */
-    return pidfd >= 0 && depth > 0 && depth == process_depth(0) && poll(&gone, 1, 0) == 0;
+    return depth > 0 && depth == process_depth(0) && process_is_there(pidfd);
 }
 
 int registry_connect_sid(const struct registry *registry, const char *sid)
