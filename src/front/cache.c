@@ -52,20 +52,19 @@ static void add_part(struct strbuf *key, const char *text)
     strbuf_add_bytes(key, text, strlen(text) + 1);
 }
 
-/* Who we are to the kernel: plans that were made with other rights show other things. */
+/* Who we are to the kernel: plans that were made with other rights show other things. Another user
+ * namespace shows other owners of what a plan notes, or gives the same rights. */
 static bool add_rights(struct strbuf *key)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {{0}};
     gid_t groups[CACHE_GROUPS];
     int count = getgroups(CACHE_GROUPS, groups);
-    struct stat ns;
 
-    if (count < 0 || syscall(SYS_capget, &header, caps) < 0 || stat("/proc/self/ns/user", &ns) < 0)
+    if (count < 0 || syscall(SYS_capget, &header, caps) < 0)
         return false;
-    strbuf_addf(key, "%lu %lu %x%08x %llu %d", getauxval(AT_UID), getauxval(AT_GID),
-                caps[1].effective, caps[0].effective, (unsigned long long)ns.st_ino,
-                prctl(PR_GET_SECCOMP));
+    strbuf_addf(key, "%lu %lu %x%08x %d", getauxval(AT_UID), getauxval(AT_GID), caps[1].effective,
+                caps[0].effective, prctl(PR_GET_SECCOMP));
     for (int i = 0; i < count; i++)
         strbuf_addf(key, " %u", (unsigned)groups[i]);
     add_part(key, "");
@@ -137,27 +136,34 @@ static size_t image_offset(const struct strbuf *key)
     return (key->length + 8) & ~(size_t)7;
 }
 
-static const struct image *check_file(const struct front *front, const struct strbuf *key, int fd)
+static bool map_file(const struct strbuf *key, struct kept *kept)
 {
     struct stat status;
     size_t offset = image_offset(key);
-    const char *bytes;
     const struct image *image;
 
-    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != getauxval(AT_UID) ||
-        (status.st_mode & 077) || status.st_size <= (off_t)offset ||
-        status.st_size > CACHE_IMAGE_BYTES)
-        return NULL;
-    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return NULL;
-    image = (const struct image *)(const void *)(bytes + offset);
-    if (memcmp(bytes, key->text, key->length + 1) == 0 &&
-        image_check(image, (size_t)status.st_size - offset, NULL) == 0 &&
-        plans_hold(image, front->environ, fd, bytes))
-        return image;
-    (void)munmap((void *)(uintptr_t)bytes, (size_t)status.st_size);
-    return NULL;
+    if (fstat(kept->fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+        status.st_uid != getauxval(AT_UID) || (status.st_mode & 077) ||
+        status.st_size <= (off_t)offset || status.st_size > CACHE_IMAGE_BYTES)
+        return false;
+    kept->bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, kept->fd, 0);
+    if (kept->bytes == MAP_FAILED)
+        return false;
+    image = (const struct image *)(const void *)(kept->bytes + offset);
+    if (memcmp(kept->bytes, key->text, key->length + 1) == 0 &&
+        image_check(image, (size_t)status.st_size - offset, NULL) == 0) {
+        kept->image = image;
+        return true;
+    }
+    (void)munmap((void *)(uintptr_t)kept->bytes, (size_t)status.st_size);
+    return false;
+}
+
+bool cache_holds(void *context)
+{
+    const struct kept *kept = context;
+
+    return plans_hold(kept->image, kept->front->environ, kept->fd, kept->bytes);
 }
 
 /*
@@ -180,28 +186,24 @@ static bool lock_skeleton(const struct plans *plans, const char *name, struct la
 }
 
 /* Descriptors stay open: they end with the sandbox. */
-const struct image *cache_find(const struct front *front, struct launch_skeleton *skeleton)
+void cache_find(const struct front *front, struct kept *ret_kept)
 {
     autostrbuf struct strbuf key = {0};
     autoplans struct plans plans = {.fd = -EBADF};
     char name[NAME_BYTES];
-    const struct image *image;
-    int fd;
 
-    *skeleton->path = '\0';
+    *ret_kept = (struct kept){.front = front, .fd = -EBADF};
     if (!locate(front, false, &plans, &key, name))
-        return NULL;
+        return;
     /* To be written, too: what a directory answers for is brought up to date. */
-    fd = openat(plans.fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0 && (errno == EROFS || errno == EACCES))
-        fd = openat(plans.fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    image = fd < 0 ? NULL : check_file(front, &key, fd);
-    if (image) {
-        skeleton_name(image, name);
-        if (!lock_skeleton(&plans, name, skeleton))
-            *skeleton->path = '\0';
-    }
-    return image;
+    ret_kept->fd = openat(plans.fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (ret_kept->fd < 0 && (errno == EROFS || errno == EACCES))
+        ret_kept->fd = openat(plans.fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (ret_kept->fd < 0 || !map_file(&key, ret_kept))
+        return;
+    skeleton_name(ret_kept->image, name);
+    if (!lock_skeleton(&plans, name, &ret_kept->skeleton))
+        *ret_kept->skeleton.path = '\0';
 }
 
 static void remove_free(int dir_fd, const char *name)
@@ -309,7 +311,7 @@ void cache_store(const struct front *front, const struct image *image)
     char name[NAME_BYTES];
     char skeleton[NAME_BYTES];
     size_t offset;
-    struct image *kept;
+    struct image *copy;
 
     if ((image->flags & IMAGE_ONCE) || !locate(front, true, &plans, &key, name))
         return;
@@ -319,9 +321,9 @@ void cache_store(const struct front *front, const struct image *image)
         return;
     drop(&plans, name);
     memcpy(bytes, key.text, key.length);
-    kept = (struct image *)(void *)(bytes + offset);
-    memcpy(kept, image, image->size);
-    kept->flags |= IMAGE_PROVEN;
+    copy = (struct image *)(void *)(bytes + offset);
+    memcpy(copy, image, image->size);
+    copy->flags |= IMAGE_PROVEN;
     memcpy(skeleton, name, sizeof(name));
     skeleton_name(image, skeleton);
     if (make_skeleton(image, &plans, skeleton) &&

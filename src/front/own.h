@@ -26,9 +26,17 @@ struct front {
 /* Everything that reads policy text is another program; returns when it cannot be started. */
 int cold_exec(const struct front *front, struct bawn_error *err);
 
-/* A compiled plan that was made for this very command line, and still holds. NULL: none. The
- * skeleton of its root is written to *skeleton; its path is "" where there is none. */
-const struct image *cache_find(const struct front *front, struct launch_skeleton *skeleton);
+/* A compiled plan that was made for this very command line. */
+struct kept {
+    const struct image *image;       /* NULL: none */
+    struct launch_skeleton skeleton; /* of its root; the path is "" where there is none */
+    const struct front *front;
+    const char *bytes; /* the file, mapped */
+    int fd;
+};
+void cache_find(const struct front *front, struct kept *ret_kept);
+/* Whether the host is as it was when the plan was made. context: struct kept */
+bool cache_holds(void *context);
 /* Keeps it for the next time. Failing to is no error. */
 void cache_store(const struct front *front, const struct image *image);
 void cache_forget(const struct front *front);

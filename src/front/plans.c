@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/home.h"
 #include "base/path.h"
+#include "kernel/sys.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,10 +18,13 @@
 
 enum { LINKS_MAX = 8 };
 
+/*
+ * SECURITY: from the root down, each directory is looked at by name before the next. Those above it
+ * can only be replaced by root and the caller, so what was looked at is what is opened in the end.
+ */
 struct walk {
-    int fd;
-    struct stat status;          /* of fd */
     char done[LIMIT_PATH_BYTES]; /* "" is the root */
+    struct stat status;          /* of that */
     char rest[2 * LIMIT_PATH_BYTES];
     unsigned links;
     bool is_below_home; /* the last names are ours to make, and no link counts among them */
@@ -29,16 +33,17 @@ struct walk {
 /* Only root and the caller can put something else there. */
 static bool is_safe(const struct stat *status)
 {
-    return (status->st_uid == 0 || status->st_uid == getauxval(AT_UID)) &&
+    return S_ISDIR(status->st_mode) &&
+           (status->st_uid == 0 || status->st_uid == getauxval(AT_UID)) &&
            (!(status->st_mode & 022) || (status->st_mode & S_ISVTX));
 }
 
 /* Homes are often reached through a link of root's. */
-static bool push_link(struct walk *walk, int fd, const struct stat *status)
+static bool push_link(struct walk *walk, const char *path, const struct stat *status)
 {
     char target[LIMIT_PATH_BYTES];
     char joined[sizeof(walk->rest)];
-    ssize_t length = readlinkat(fd, "", target, sizeof(target) - 1);
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
 
     if (length <= 0 || walk->is_below_home || status->st_uid != 0 || walk->status.st_uid != 0 ||
         (walk->status.st_mode & 022) || ++walk->links > LINKS_MAX)
@@ -50,31 +55,28 @@ static bool push_link(struct walk *walk, int fd, const struct stat *status)
     memcpy(walk->rest, joined, sizeof(joined));
     if (*target != '/')
         return true;
-    (void)close(walk->fd);
-    walk->fd = openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     *walk->done = '\0';
-    return walk->fd >= 0 && fstat(walk->fd, &walk->status) == 0;
+    return lstat("/", &walk->status) == 0;
 }
 
-static bool step(struct walk *walk, const char *name, bool makes)
+static bool step(struct walk *walk, const char *name, size_t length, bool makes)
 {
-    size_t used = strlen(walk->done);
-    autoclose int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    char path[LIMIT_PATH_BYTES + NAME_MAX];
     struct stat status;
+    int used = snprintf(path, sizeof(path), "%s/%.*s", walk->done, (int)length, name);
+    int result;
 
-    if (fd < 0 && errno == ENOENT && makes && walk->is_below_home &&
-        (mkdirat(walk->fd, name, 0700) == 0 || errno == EEXIST))
-        fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) < 0)
+    if (used < 0 || used >= LIMIT_PATH_BYTES)
         return false;
-    if (S_ISLNK(status.st_mode))
-        return push_link(walk, fd, &status);
-    if (!S_ISDIR(status.st_mode) || !is_safe(&status) ||
-        used + 1 + strlen(name) >= sizeof(walk->done))
+    result = lstat(path, &status);
+    if (result < 0 && errno == ENOENT && makes && walk->is_below_home &&
+        (mkdir(path, 0700) == 0 || errno == EEXIST))
+        result = lstat(path, &status);
+    if (result == 0 && S_ISLNK(status.st_mode))
+        return push_link(walk, path, &status);
+    if (result < 0 || !is_safe(&status))
         return false;
-    (void)snprintf(walk->done + used, sizeof(walk->done) - used, "/%s", name);
-    (void)close(walk->fd);
-    walk->fd = take_fd(&fd);
+    memcpy(walk->done, path, (size_t)used + 1);
     walk->status = status;
     return true;
 }
@@ -92,34 +94,29 @@ static bool go(struct walk *walk, bool makes)
         if (length >= sizeof(name))
             return false;
         memcpy(name, at, length);
-        name[length] = '\0';
         memmove(walk->rest, cursor, strlen(cursor) + 1);
-        if (!step(walk, name, makes))
+        if (!step(walk, name, length, makes))
             return false;
     }
 }
 
 bool plans_open(struct plans *plans, bool makes)
 {
-    struct walk walk = {.fd = -EBADF};
-    bool is_found = home_find((uid_t)getauxval(AT_UID), walk.rest) && !path_has_dotdot(walk.rest);
+    struct walk walk = {.links = 0};
 
     plans->fd = -EBADF;
-    if (!is_found)
+    if (!home_find((uid_t)getauxval(AT_UID), walk.rest) || path_has_dotdot(walk.rest) ||
+        lstat("/", &walk.status) < 0 || !is_safe(&walk.status) || !go(&walk, false))
         return false;
-    walk.fd = openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    is_found = walk.fd >= 0 && fstat(walk.fd, &walk.status) == 0 && go(&walk, false);
     walk.is_below_home = true;
     (void)snprintf(walk.rest, sizeof(walk.rest), ".cache/bawn/plans");
-    is_found = is_found && go(&walk, makes) && walk.status.st_uid == getauxval(AT_UID) &&
-               strlen(walk.done) < LIMIT_PATH_BYTES - 64;
-    if (is_found) {
-        plans->fd = take_fd(&walk.fd);
-        memcpy(plans->path, walk.done, sizeof(walk.done));
-    }
-    if (walk.fd >= 0)
-        (void)close(walk.fd);
-    return is_found;
+    if (!go(&walk, makes) || walk.status.st_uid != getauxval(AT_UID) ||
+        strlen(walk.done) >= LIMIT_PATH_BYTES - 64)
+        return false;
+    plans->fd = sys_openat2(AT_FDCWD, walk.done, O_PATH | O_DIRECTORY | O_CLOEXEC,
+                            RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    memcpy(plans->path, walk.done, sizeof(walk.done));
+    return plans->fd >= 0;
 }
 
 void plans_close(struct plans *plans)

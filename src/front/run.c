@@ -94,7 +94,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,
     };
-    struct launch_skeleton skeleton;
+    struct kept kept;
     bool is_new = front->plan_fd >= 0;
     int status;
 
@@ -103,10 +103,13 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         if (status < 0)
             return status;
     } else {
-        request.image = cache_find(front, &skeleton);
-        request.skeleton = *skeleton.path ? &skeleton : NULL;
-        if (!request.image)
+        cache_find(front, &kept);
+        if (!kept.image)
             return cold_exec(front, err);
+        request.image = kept.image;
+        request.skeleton = *kept.skeleton.path ? &kept.skeleton : NULL;
+        request.holds = cache_holds;
+        request.holds_context = &kept;
     }
     status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
     if (status > 0 && request.is_unrun)

@@ -196,6 +196,9 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
         result = ids_map(request, &launch, err);
     if (result == 0 && request->make_groups)
         result = make_groups(request, &launch, err);
+    /* SECURITY: before pid 1 gets a command. Until then nobody but us is in the sandbox. */
+    if (result == 0 && request->holds && !request->holds(request->holds_context))
+        result = error_set(err, ESTALE, "launch.stale", "the host is not as the plan says");
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)

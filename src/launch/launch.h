@@ -45,6 +45,10 @@ struct launch_request {
      * doors they have, which launch_start closes. */
     int (*make_groups)(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);
     void *groups_context;
+    /* NULL, or asked while pid 1 makes the sandbox: whether the image is still true of the host. If
+     * not, no command is started, and launch_start returns -ESTALE. */
+    bool (*holds)(void *context);
+    void *holds_context;
 };
 
 /* A running sandbox, seen from outside. */

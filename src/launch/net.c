@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "kernel/sys.h"
+#include "launch/counts.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -43,16 +44,18 @@ static _Noreturn int make_namespace(void *context)
     struct net_maker *maker = context;
 
     maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : loopback_up(&maker->sock);
+    maker->counts_errnum = -counts_limit(maker->limits);
     __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
     (void)futex(&maker->is_ready, FUTEX_WAKE, 1);
     for (;;)
         (void)syscall(SYS_exit, 0);
 }
 
-int net_begin(struct net_maker *maker, struct bawn_error *err)
+int net_begin(struct net_maker *maker, const struct image_limits *limits, struct bawn_error *err)
 {
     const int flags = CLONE_VM | CLONE_FILES;
 
+    maker->limits = limits;
     maker->is_ready = 0;
     maker->pid = clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker);
     return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;
@@ -66,6 +69,8 @@ int net_join(struct net_maker *maker, struct bawn_error *err)
         (void)futex(&maker->is_ready, FUTEX_WAIT, 0);
     if (maker->errnum)
         return error_errno(err, maker->errnum, "make the network namespace");
+    if (maker->counts_errnum)
+        return error_errno(err, maker->counts_errnum, "limit what the user may have");
     fd = ioctl(maker->sock, SIOCGSKNS);
     if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
         return error_errno(err, errno, "join the network namespace");

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network namespace with its loopback up, made while the set-up does other things. */
+/* A network namespace with its loopback up, and the counts of the user namespace, made while the
+ * set-up does other things. */
 #ifndef LAUNCH_NET_H
 #define LAUNCH_NET_H
+
+#include "wire/image.h"
 
 #include <bawn/error.h>
 #include <stdint.h>
@@ -9,15 +12,16 @@
 
 struct net_maker {
     pid_t pid;
-    int sock;          /* in the namespace */
+    int sock; /* in the namespace */
+    const struct image_limits *limits;
     uint32_t is_ready; /* a futex */
-    int errnum;
+    int errnum, counts_errnum;
     _Alignas(16) char stack[16384];
 };
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that
  * somebody with all capabilities shares our memory. */
-int net_begin(struct net_maker *maker, struct bawn_error *err);
+int net_begin(struct net_maker *maker, const struct image_limits *limits, struct bawn_error *err);
 int net_join(struct net_maker *maker, struct bawn_error *err);
 void net_end(const struct net_maker *maker);
 

@@ -5,6 +5,7 @@
 #include "kernel/facts.h"
 #include "kernel/rlimit.h"
 #include "kernel/sys.h"
+#include "launch/counts.h"
 #include "launch/net.h"
 #include "launch/own.h"
 #include "launch/root.h"
@@ -109,32 +110,11 @@ static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
     return result < 0 ? result : become(image, err);
 }
 
-/*
- * What the kernel counts per user, in this user namespace and in those above: the
- * caller's programs outside have the same count. Where /proc/sys is covered or
- * read-only, as in containers, it stays as it is.
- */
-static int limit_count(const char *path, uint32_t most, struct bawn_error *err)
+static int limit_counts(const struct image *image, struct bawn_error *err)
 {
-    char text[16];
-    int result = 0;
+    int result = counts_limit(&image->limits);
 
-    (void)snprintf(text, sizeof(text), "%u", most);
-    if (most)
-        result = write_file(path, text, err);
-    return result == -ENOENT || result == -EROFS || result == -EACCES ? 0 : result;
-}
-
-static int limit_counts(const struct image_limits *limits, struct bawn_error *err)
-{
-    int result = 0;
-
-    if (!LAYER("cgroup"))
-        return 0;
-    result = limit_count("/proc/sys/user/max_inotify_instances", limits->inotify_instances, err);
-    if (result == 0)
-        result = limit_count("/proc/sys/user/max_inotify_watches", limits->inotify_watches, err);
-    return result;
+    return result < 0 ? error_errno(err, -result, "limit what the user may have") : 0;
 }
 
 static int limit_own(const struct image *image, struct bawn_error *err)
@@ -185,7 +165,7 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
     bool has_net = has_own_net(image);
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
-    int result = has_net ? net_begin(&setup->net, err) : 0;
+    int result = has_net ? net_begin(&setup->net, &image->limits, err) : 0;
 
     if (result == 0)
         result = enter_namespaces(
@@ -194,8 +174,8 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
         result = die_with_parent(sock, err);
-    if (result == 0)
-        result = limit_counts(&image->limits, err);
+    if (result == 0 && !has_net)
+        result = limit_counts(image, err);
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)

@@ -160,6 +160,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .argv = session->request->argv};
     struct launch_request request = {.image = image,
                                      .skeleton = session->request->skeleton,
+                                     .holds = session->request->holds,
+                                     .holds_context = session->request->holds_context,
                                      .own_argv = session->request->own_argv,
                                      .first = command.argv ? &command : NULL,
                                      .cgroup_fd = cgroup_clone_fd(session->group)};
@@ -301,6 +303,9 @@ int session_run(struct session_request *request, struct bawn_error *err)
     if (result == 0)
         result = run(&session, err);
     end(&session);
+    /* Another program goes on from here, which can be interrupted. */
+    if (request->is_stale)
+        (void)sigprocmask(SIG_SETMASK, &session.signals_before, NULL);
     if (result < 0)
         return result;
     return session.exec_errno ? refuse_exec(&session, err) : exit_status(&session);

@@ -9,9 +9,11 @@
 struct session_request {
     const struct image *image;
     const struct launch_skeleton *skeleton; /* see struct launch_request */
-    char *const *argv;                      /* NULL: none; the owner starts commands */
-    char **own_argv;                        /* see struct launch_request */
-    char *const *environ;                   /* the caller's */
+    bool (*holds)(void *context);           /* the same */
+    void *holds_context;
+    char *const *argv;    /* NULL: none; the owner starts commands */
+    char **own_argv;      /* see struct launch_request */
+    char *const *environ; /* the caller's */
     bool wants_stats;
     bool is_detached;
     int owner_fd;  /* a control connection whose end ends the session, or -EBADF */

@@ -138,7 +138,7 @@ int session_watch_signals(struct session *session, struct bawn_error *err)
     /* Of writing past a limit the error is enough, and that of a command's truncate is the
      * command's. */
     sigaddset(&set, SIGXFSZ);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+    if (sigprocmask(SIG_BLOCK, &set, &session->signals_before) < 0)
         return error_errno(err, errno, "block signals");
     sigdelset(&set, SIGXFSZ);
     session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
