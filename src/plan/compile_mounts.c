@@ -219,21 +219,73 @@ static int refuse_private(struct compiler *compiler, const struct mount_step *st
     return -ENOENT;
 }
 
-static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
+/* What is mounted from beside the root, where nobody inside sees it. */
+static void add_shelf(struct compiler *compiler, enum image_step step, unsigned mode,
+                      const char *name, const char *text)
 {
-    struct image_mount mount = {.step = STEP_TMPFS, .mode = (uint16_t)mode};
+    struct image_mount entry = {
+        .step = (uint8_t)step, .flags = STEP_ON_SHELF, .mode = (uint16_t)mode};
+
+    entry.source = text ? compiler_string(compiler, text) : 0;
+    entry.target = compiler_string(compiler, name);
+    compiler_add(compiler, PART_SKELETON, &entry, sizeof(entry));
+}
+
+/* Whether there is something to mount on, or what keeps it: 1, 0 for a cache that the home, which
+ * is the workspace, has not; or an error. */
+static int make_room(struct compiler *compiler, const struct mount_step *step)
+{
     const struct cover *cover = cover_of(compiler, step->target);
 
     if (cover && cover->kind == COVER_TREE && look_at(compiler, step->target) == LOOK_ABSENT)
         return step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN
-                   ? 0 /* a cache that the home, which is the workspace, has not */
+                   ? 0
                    : refuse_private(compiler, step);
-    mount.size_bytes = step->size_bytes ? tmpfs_size(compiler, step->size_bytes) : 4096;
-    if (step->read_only)
-        mount.flags |= STEP_READ_ONLY;
     pin_parents(compiler, step->target);
     make_point(compiler, step->target, false);
+    return 1;
+}
+
+static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
+{
+    struct image_mount mount = {.step = STEP_TMPFS,
+                                .mode = (uint16_t)mode,
+                                .flags = step->read_only ? STEP_READ_ONLY : 0,
+                                .size_bytes = step->size_bytes ? step->size_bytes : 4096};
+    int r = make_room(compiler, step);
+
+    if (r <= 0)
+        return r;
     add_step(compiler, LATE, mount, NULL, step->target);
+    return add_cover(compiler, step->target, COVER_OWN, true, false);
+}
+
+/* All that is private and writable is in one file system: a start mounts one, not five, and the
+ * limit is that of them all. */
+static void add_pool(struct compiler *compiler, uint64_t size_bytes)
+{
+    struct image_mount pool = {
+        .step = STEP_POOL, .mode = MODE_DIR, .size_bytes = tmpfs_size(compiler, size_bytes)};
+
+    if (is_made(compiler, "pool", 2))
+        return;
+    add_shelf(compiler, STEP_DIR, MODE_DIR, "pool", NULL);
+    add_step(compiler, LATE, pool, NULL, "/");
+}
+
+static int private_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
+{
+    struct image_mount mount = {.step = STEP_PRIVATE, .mode = (uint16_t)mode};
+    char name[32];
+    int r = step->read_only ? 0 : make_room(compiler, step);
+
+    if (step->read_only)
+        return tmpfs_step(compiler, step, mode);
+    if (r <= 0)
+        return r;
+    add_pool(compiler, step->size_bytes);
+    (void)snprintf(name, sizeof(name), "pool/%u", compiler->private_count++);
+    add_step(compiler, LATE, mount, name, step->target);
     return add_cover(compiler, step->target, COVER_OWN, true, false);
 }
 
@@ -306,7 +358,7 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
     add_step(compiler, LATE, (struct image_mount){.step = STEP_DEVPTS}, NULL, "/dev/pts");
     if (r == 0)
         r = add_cover(compiler, "/dev/pts", COVER_PROC, true, false);
-    return r == 0 ? tmpfs_step(compiler, &shm, MODE_SHARED) : r;
+    return r == 0 ? private_step(compiler, &shm, MODE_SHARED) : r;
 }
 
 bool compile_lacks_proc(const struct plan *plan)
@@ -441,18 +493,6 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
              step->target);
 }
 
-/* What is mounted from beside the root, where nobody inside sees it. */
-static void add_shelf(struct compiler *compiler, enum image_step step, unsigned mode,
-                      const char *name, const char *text)
-{
-    struct image_mount entry = {
-        .step = (uint8_t)step, .flags = STEP_ON_SHELF, .mode = (uint16_t)mode};
-
-    entry.source = text ? compiler_string(compiler, text) : 0;
-    entry.target = compiler_string(compiler, name);
-    compiler_add(compiler, PART_SKELETON, &entry, sizeof(entry));
-}
-
 /* A tree that is shown by now, through an overlay. */
 static void shut_step(struct compiler *compiler, const struct mount_step *step)
 {
@@ -530,8 +570,9 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         return r < 0 ? r : bind_step(compiler, step);
     case MOUNT_TMPFS:
         r = open_way(compiler, step->target);
-        return r < 0 ? r
-                     : tmpfs_step(compiler, step,
+        return r < 0
+                   ? r
+                   : private_step(compiler, step,
                                   path_is_below(step->target, compiler->input->plan->policy->home)
                                       ? MODE_PRIVATE
                                   : strcmp(step->target, "/run") == 0 || !step->rule ? MODE_DIR

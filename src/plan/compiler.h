@@ -24,6 +24,7 @@ struct compiler {
     struct strbuf parts[PART_COUNT]; /* the bytes of each part */
     struct strbuf late;              /* mounts that come after the seal */
     uint32_t late_count;
+    unsigned private_count;
     unsigned texts;
     VEC(struct cover) covers;
     VEC(const char *) hollows; /* empty places in the way of what is granted below them */

@@ -66,7 +66,7 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_LIMITS_FILE_SIZE] = {"sandbox.limits.file_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
                                   "The largest file that may be written."},
     [SETTING_LIMITS_TMP_SIZE] = {"sandbox.limits.tmp_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
-                                 "Size of each private tmpfs. Default: 256M."},
+                                 "Size of all private directories together. Default: 256M."},
     [SETTING_LIMITS_TIME] = {"sandbox.limits.time", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
                              "Wall-clock time, then the command is ended with exit status 124."},
     [SETTING_PROCESS_DEBUG] = {"sandbox.process.debug", VALUE_BOOL, NARROW_LOWER, 0, NULL,

@@ -30,7 +30,7 @@ struct session {
     struct loop loop;
     struct loop_source sync_source, notify_source, server_source, signal_source, witness_source;
     int signal_fd;
-    sigset_t signals_before; /* those that were blocked */
+    sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
     struct terminal terminal;
     struct relays relays;

@@ -27,6 +27,8 @@ enum image_step {
     STEP_BIND,      /* a host tree (or file, with STEP_IS_FILE) */
     STEP_OVERLAY,   /* a host tree; writes go to a layer */
     STEP_TMPFS,     /* an empty place of size bytes */
+    STEP_POOL,      /* on the shelf: the file system of all private places, of size bytes */
+    STEP_PRIVATE,   /* one of them: a directory of the pool, named by source */
     STEP_PROC,      /* the sandbox's own procfs */
     STEP_DEVPTS,    /* the sandbox's own terminals */
     STEP_NODE,      /* a device or socket of the host; used by name unless it is read-only */
@@ -57,10 +59,10 @@ enum {
 struct image_mount {
     uint8_t step; /* enum image_step */
     uint8_t flags;
-    uint16_t mode; /* of what is made: STEP_DIR, STEP_TMPFS */
+    uint16_t mode; /* of what is made: STEP_DIR, STEP_TMPFS, STEP_PRIVATE */
     uint32_t source, target;
-    uint64_t size_bytes; /* STEP_TMPFS; of STEP_NODE the device that it must be, 256 * major +
-                          * minor, or 0 */
+    uint64_t size_bytes; /* STEP_TMPFS, STEP_POOL; of STEP_NODE the device that it must be, 256 *
+                          * major + minor, or 0 */
 };
 
 /* A path rule that the supervisor decides by: struct path_rule without what only people read. */

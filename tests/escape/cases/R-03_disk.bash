@@ -13,6 +13,14 @@ for dir in /tmp /var/tmp /dev/shm; do
     made=$(awk '$2 == "made" { print $1 }' "$T/stdout")
     ((${made:-99} <= 16)) || escaped "$made MiB fit in $dir where 16 is the limit"
 done
+# All of them together, not each.
+# shellcheck disable=SC2016
+sandbox --set sandbox.limits.tmp_size=16MiB -- sh -c '
+    for dir in /tmp /var/tmp /dev/shm /run ~/.cache; do head -c 6M /dev/zero >$dir/part; done
+    cat /tmp/part /var/tmp/part /dev/shm/part /run/part ~/.cache/part | wc -c'
+made=$(<"$T/stdout")
+((${made:-0} >= 12 << 20)) || broken "only $made bytes fit in all of them"
+((made <= 16 << 20)) || escaped "$made bytes fit where 16 MiB are the limit"
 sandbox --set sandbox.limits.tmp_size=16MiB -- "$BIN/r_disk" inodes /tmp 40000
 sandbox_ran
 answers <<<"ENOSPC filled"
