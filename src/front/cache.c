@@ -76,12 +76,18 @@ static bool add_rights(struct strbuf *key)
 static bool make_key(const struct front *front, struct strbuf *key)
 {
     const char *workspace = options_value(&front->options, OPTION_WORKSPACE);
+    const char *self = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
     char path[LIMIT_PATH_BYTES];
+    struct stat program;
 
-    strbuf_addf(key, "%s %d", BAWN_VERSION, isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
+    /* Two programs of one version need not be the same, and one has many names. */
+    if (stat(self, &program) < 0)
+        return false;
+    strbuf_addf(key, "%s %d %llx %llx %llx", BAWN_VERSION,
+                isatty(STDIN_FILENO) && isatty(STDERR_FILENO), (unsigned long long)program.st_dev,
+                (unsigned long long)program.st_ino,
+                (unsigned long long)image_time_ns(program.st_ctim));
     add_part(key, "");
-    /* Two programs of one version need not be the same. */
-    add_part(key, (const char *)getauxval(AT_EXECFN)); /* NOLINT(performance-no-int-to-ptr) */
     if (!add_rights(key) || !getcwd(path, sizeof(path)))
         return false;
     add_part(key, path);

@@ -366,6 +366,50 @@ calls_of() {
     [ "${#lines[@]}" -eq 2 ]
 }
 
+@test "run: when a plan does not hold, whoever makes it anew gets streams and signals as they were" {
+    local here kind plans
+
+    here=$(dirname "$BAWN")
+    plans=$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/bawn/plans
+    mkdir bin
+    cp "$here/bawn" bin/
+    printf '#!/bin/bash\ngrep SigBlk /proc/self/status; cat; ls -l /proc/self/fd |
+        grep -c -e anon_inode -e socket: -e plans\n' >bin/script
+    chmod 755 bin/script
+    for kind in --quiet --detach; do
+        cp --remove-destination "$here/bawn-policy" bin/
+        for _ in {1..50}; do
+            sleep 0.1 # from what has just changed no plan is kept
+            bin/bawn run -- true
+            [[ -z $(find "$plans" -type f -newer bin/bawn-policy) ]] || break
+        done
+        cp --remove-destination bin/script bin/bawn-policy
+        run --separate-stderr bin/bawn run $kind -- true <<<"the input"
+        [ "${lines[0]}" = $'SigBlk:\t0000000000000000' ]
+        [ "${lines[1]}" = "the input" ]
+        [ "${lines[2]}" = 0 ]
+    done
+}
+
+@test "run: a program has one plan, by whatever name it is called" {
+    local here plans name
+
+    here=$(dirname "$BAWN")
+    plans=$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/bawn/plans
+    mkdir bin
+    cp "$here/bawn" "$here/bawn-policy" bin/
+    ln -s bin/bawn link
+    for _ in {1..50}; do
+        sleep 0.1
+        for name in ./link bin/bawn "$PWD/bin/bawn"; do
+            "$name" run -- true
+        done
+        [[ -z $(find "$plans" -type f -newer link) ]] || break
+    done
+    find "$plans" -type f -exec grep -l -F "$PWD" {} + >kept
+    [ "$(wc -l <kept)" -eq 1 ]
+}
+
 @test "run: where plans are kept is no link, nor another's, or none is kept and nothing swept" {
     # shellcheck disable=SC2030,SC2031 # of this test alone
     export HOME=$BATS_TEST_TMPDIR/home
