@@ -381,7 +381,7 @@ calls_of() {
         for _ in {1..50}; do
             sleep 0.1 # from what has just changed no plan is kept
             bin/bawn run -- true
-            [[ -z $(find "$plans" -type f -newer bin/bawn-policy) ]] || break
+            [[ -z $(find "$plans" -maxdepth 1 -type f -newer bin/bawn-policy) ]] || break
         done
         cp --remove-destination bin/script bin/bawn-policy
         run --separate-stderr bin/bawn run $kind -- true <<<"the input"
@@ -392,7 +392,7 @@ calls_of() {
 }
 
 @test "run: a program has one plan, by whatever name it is called" {
-    local here plans name
+    local here plans name kept
 
     here=$(dirname "$BAWN")
     plans=$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/bawn/plans
@@ -400,14 +400,15 @@ calls_of() {
     cp "$here/bawn" "$here/bawn-policy" bin/
     ln -s bin/bawn link
     for _ in {1..50}; do
-        sleep 0.1
-        for name in ./link bin/bawn "$PWD/bin/bawn"; do
-            "$name" run -- true
-        done
-        [[ -z $(find "$plans" -type f -newer link) ]] || break
+        sleep 0.1 # from what has just changed no plan is kept
+        ./link run -- true
+        kept=$(find "$plans" -maxdepth 1 -type f -newer link -exec grep -l -F "$PWD" {} +) && break
     done
-    find "$plans" -type f -exec grep -l -F "$PWD" {} + >kept
-    [ "$(wc -l <kept)" -eq 1 ]
+    kept=$(stat -c '%n %w' "$kept")
+    for name in ./link bin/bawn "$PWD/bin/bawn"; do
+        "$name" run -- true
+        [ "$(find "$plans" -maxdepth 1 -type f -exec grep -q -F "$PWD" {} \; -exec stat -c '%n %w' {} \;)" = "$kept" ]
+    done
 }
 
 @test "run: where plans are kept is no link, nor another's, or none is kept and nothing swept" {
