@@ -7,6 +7,7 @@
 #include "plan/compiler.h"
 #include "plan/filter.h"
 #include "policy/build.h"
+#include "wire/rules.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +54,6 @@ static void set_ids(struct compiler *compiler)
 static void set_flags(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
-    uint64_t reads = policy_number(plan->policy, SETTING_READS);
     struct image *head = &compiler->head;
     char inside[LIMIT_PATH_BYTES];
 
@@ -66,9 +66,7 @@ static void set_flags(struct compiler *compiler)
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
     head->cwd = compiler_string(compiler, compile_inside(plan, compiler->input->cwd, inside));
-    head->default_access = reads == READS_STATIC    ? ACCESS_ALLOW
-                           : reads == READS_DYNAMIC ? ACCESS_ASK
-                                                    : ACCESS_DENY;
+    head->reads = (uint32_t)policy_number(plan->policy, SETTING_READS);
 }
 
 static void add_landlock(struct compiler *compiler)
@@ -91,23 +89,15 @@ static void add_landlock(struct compiler *compiler)
     }
 }
 
+static uint32_t keep_string(void *context, const char *text)
+{
+    return compiler_string(context, text);
+}
+
 static void add_rules(struct compiler *compiler)
 {
-    vec_each (&compiler->input->plan->policy->rules, at) {
-        const struct path_rule *rule = *at;
-        struct image_rule entry = {
-            .path = compiler_string(compiler, rule->path),
-            .kind = (uint8_t)rule->kind,
-            .read = (uint8_t)rule->read,
-            .write = (uint8_t)rule->write,
-            .flags = (uint8_t)((rule->wild ? RULE_FLAG_WILD : 0) |
-                               (rule->is_repeat ? RULE_FLAG_REPEAT : 0) |
-                               (rule->read_only ? RULE_FLAG_READ_ONLY : 0) |
-                               (rule->link ? RULE_FLAG_LINK : 0) |
-                               (rule->only_dir ? RULE_FLAG_ONLY_DIR : 0)),
-            .authority = (uint8_t)rule->layer->authority,
-            .order = (uint16_t)rule->layer->order,
-        };
+    vec_each (&compiler->input->plan->policy->rules, rule) {
+        struct image_rule entry = rules_pack(*rule, keep_string, compiler);
 
         compiler_add(compiler, PART_RULES, &entry, sizeof(entry));
     }

@@ -7,26 +7,9 @@
 #include "policy/build.h"
 #include "policy/fold.h"
 #include "policy/glob.h"
+#include "wire/rules.h"
 
-#include <errno.h>
 #include <string.h>
-
-/* Rules of one speaker share a layer; only its rank and its place in the order count here. */
-static const struct layer *guard_layer(struct policy *policy, const struct image_rule *rule)
-{
-    struct layer *layer;
-
-    vec_each (&policy->layers, known) {
-        if ((*known)->authority == rule->authority && (*known)->order == rule->order)
-            return *known;
-    }
-    layer = arena_new(&policy->arena, struct layer);
-    if (!layer)
-        return NULL;
-    layer->authority = rule->authority;
-    layer->order = rule->order;
-    return vec_push(&policy->layers, layer) ? layer : NULL;
-}
 
 static const char *fold_path(struct arena *arena, const char *path)
 {
@@ -37,62 +20,26 @@ static const char *fold_path(struct arena *arena, const char *path)
     return folded;
 }
 
-/* "spelled" is the path as it is compared. */
-static int guard_add(struct guard *guard, const struct image_rule *from, struct bawn_error *err)
-{
-    struct policy *policy = &guard->policy;
-    const struct layer *layer = guard_layer(policy, from);
-    struct path_rule *rule = arena_new(&policy->arena, struct path_rule);
-    const char *spelled;
-
-    if (from->authority >= AUTHORITY_COUNT || from->kind > RULE_SEALED ||
-        from->read > ACCESS_DENY || from->write > ACCESS_DENY)
-        return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown rule");
-    if (!layer || !rule)
-        return error_memory(err);
-    spelled = image_string(guard->image, from->path);
-    if (from->kind == RULE_PROTECTED)
-        spelled = fold_path(&policy->arena, spelled);
-    if (!spelled)
-        return error_memory(err);
-    *rule = (struct path_rule){
-        .kind = from->kind,
-        .path = image_string(guard->image, from->path),
-        .spelled = spelled,
-        .read = from->read,
-        .write = from->write,
-        .wild = from->flags & RULE_FLAG_WILD,
-        .is_repeat = from->flags & RULE_FLAG_REPEAT,
-        .read_only = from->flags & RULE_FLAG_READ_ONLY,
-        .link = from->flags & RULE_FLAG_LINK ? "" : NULL,
-        .only_dir = from->flags & RULE_FLAG_ONLY_DIR,
-        .layer = layer,
-    };
-    if (!vec_push(&policy->rules, rule))
-        return error_memory(err);
-    return pathtree_add(&policy->tree, &policy->arena, rule, err);
-}
-
 int guard_init(struct guard *guard, const struct image *image, struct bawn_error *err)
 {
-    struct setting *reads = &guard->policy.settings[SETTING_READS];
+    struct policy *policy = &guard->policy;
+    int r;
 
     *guard = (struct guard){.image = image};
-    guard->policy.workspace = image_string(image, image->workspace);
-    guard->policy.home = image_string(image, image->home);
-    reads->is_set = true;
-    reads->number = READS_STRICT;
-    if (image->default_access == ACCESS_ALLOW)
-        reads->number = READS_STATIC;
-    else if (image->default_access == ACCESS_ASK)
-        reads->number = READS_DYNAMIC;
-    image_each (image, PART_RULES, struct image_rule, rule) {
-        int r = guard_add(guard, rule, err);
+    r = rules_unpack(image, policy, err);
+    if (r < 0)
+        return r;
+    guard->compared = arena_alloc(&policy->arena, policy->rules.count * sizeof(char *));
+    for (size_t i = 0; guard->compared && i < policy->rules.count; i++) {
+        const struct path_rule *rule = policy->rules.items[i];
 
-        if (r < 0)
-            return r;
+        guard->compared[i] = rule->path;
+        if (rule->kind == RULE_PROTECTED)
+            guard->compared[i] = fold_path(&policy->arena, rule->path);
+        if (!guard->compared[i])
+            return error_memory(err);
     }
-    return 0;
+    return guard->compared ? 0 : error_memory(err);
 }
 
 void guard_done(struct guard *guard)
@@ -217,10 +164,12 @@ bool guard_has_below(const struct guard *guard, const char *path)
 
     path = guard_outside(guard, path, buffer);
     folded[fold_name(path, strlen(path), folded)] = '\0';
-    vec_each (&guard->policy.rules, rule) {
-        if ((*rule)->write >= ACCESS_ASK && !(*rule)->read_only &&
-            reaches((struct reach){.rule = *rule}, (*rule)->spelled,
-                    (*rule)->kind == RULE_PROTECTED ? folded : path))
+    for (size_t i = 0; i < guard->policy.rules.count; i++) {
+        const struct path_rule *rule = guard->policy.rules.items[i];
+
+        if (rule->write >= ACCESS_ASK && !rule->read_only &&
+            reaches((struct reach){.rule = rule}, guard->compared[i],
+                    rule->kind == RULE_PROTECTED ? folded : path))
             return true;
     }
     return false;

@@ -10,6 +10,7 @@
 struct guard {
     const struct image *image;
     struct policy policy;
+    const char **compared; /* the path of each rule, folded where names are compared so */
 };
 
 enum guard_answer {

@@ -9,7 +9,7 @@
 
 /* The digit is the layout: images are kept, and read by whatever bawn of this version comes next.
  */
-const char image_magic[8] = "bawnim6";
+const char image_magic[8] = "bawnim7";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -56,7 +56,8 @@ static bool strings_fit(const struct image *image)
                   has_string(image, mount->target);
     }
     image_each (image, PART_RULES, struct image_rule, rule)
-        fit = fit && has_string(image, rule->path);
+        fit = fit && has_string(image, rule->path) && has_string(image, rule->spelled) &&
+              has_string(image, rule->name) && has_string(image, rule->link);
     image_each (image, PART_LANDLOCK, struct image_landlock_rule, rule)
         fit = fit && has_string(image, rule->path);
     image_each (image, PART_ENV, struct image_env, env)

@@ -65,20 +65,13 @@ struct image_mount {
                           * major + minor, or 0 */
 };
 
-/* A path rule that the supervisor decides by: struct path_rule without what only people read. */
+/* A path rule: see wire/rules.h. */
 struct image_rule {
-    uint32_t path;
-    uint8_t kind, read, write, flags; /* RULE_FLAG_* */
+    uint32_t path, spelled, name, link; /* 0: none */
+    uint8_t kind, read, write, flags;
     uint8_t authority;
     uint8_t reserved;
     uint16_t order; /* of the layer */
-};
-enum {
-    RULE_FLAG_WILD = 1,
-    RULE_FLAG_REPEAT = 2,
-    RULE_FLAG_READ_ONLY = 4,
-    RULE_FLAG_LINK = 8,
-    RULE_FLAG_ONLY_DIR = 16,
 };
 
 struct image_landlock_rule {
@@ -189,7 +182,7 @@ struct image {
     uint32_t sub_count;
     uint32_t workspace, home, cwd; /* strings; cwd is where the command starts, inside */
     uint32_t workspace_at;         /* string: where the workspace is inside */
-    uint32_t default_access;       /* enum access of reads outside all rules */
+    uint32_t reads;                /* SETTING_READS */
     uint32_t landlock_abi;
     uint32_t last_capability; /* that the kernel has */
     uint64_t landlock_fs, landlock_net, landlock_scoped;

@@ -85,7 +85,9 @@ static void make_whole(struct whole *whole)
     struct image *image = &whole->head;
 
     *whole = (struct whole){.rules = {{.path = 1, .kind = RULE_PATH, .write = ACCESS_ALLOW},
-                                      {.path = 7, .kind = RULE_PROTECTED, .flags = RULE_FLAG_WILD}},
+                                      {.path = 7, .kind = RULE_PROTECTED, .flags = 1, .spelled = 7},
+                                      {.path = 21, .link = 1, .kind = RULE_SECRET},
+                                      {.path = 1, .name = 21, .kind = RULE_PATH}},
                             .notes = {7, 1}};
     memcpy(whole->strings, strings, sizeof(strings));
     image->workspace = image->workspace_at = image->cwd = 1;

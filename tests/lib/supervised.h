@@ -10,6 +10,7 @@
 #include "lib/test.h"
 #include "policy/model.h"
 #include "supervise/supervise.h"
+#include "wire/rules.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,19 +63,29 @@ static inline uint32_t add_string(struct test_image *image, const char *text)
     return at;
 }
 
+static inline uint32_t keep_string(void *image, const char *text)
+{
+    return add_string(image, text);
+}
+
+enum { RULE_WILD = 1, RULE_RO = 2 };
+
 static inline void add_rule(struct test_image *image, const char *path, enum rule_kind kind,
                             enum access read, enum access write, unsigned flags)
 {
-    struct image_rule *rule = &image->rules[image->header.parts[PART_RULES].count++];
-
-    *rule = (struct image_rule){
-        .path = add_string(image, path),
-        .kind = (uint8_t)kind,
-        .read = (uint8_t)read,
-        .write = (uint8_t)write,
-        .flags = (uint8_t)flags,
-        .authority = kind == RULE_PATTERN ? AUTHORITY_USER : AUTHORITY_BUILTIN,
+    const struct layer layer = {.authority =
+                                    kind == RULE_PATTERN ? AUTHORITY_USER : AUTHORITY_BUILTIN};
+    const struct path_rule rule = {
+        .path = path,
+        .kind = kind,
+        .read = read,
+        .write = write,
+        .wild = flags & RULE_WILD,
+        .read_only = flags & RULE_RO,
+        .layer = &layer,
     };
+
+    image->rules[image->header.parts[PART_RULES].count++] = rules_pack(&rule, keep_string, image);
 }
 
 static inline void add_mount(struct test_image *image, const char *target, enum image_step step,
@@ -95,19 +106,19 @@ static inline void make_image(struct test_image *image)
     (void)add_string(image, "");
     image->header.host_uid = image->header.caller_uid = geteuid();
     image->header.host_gid = image->header.caller_gid = getegid();
-    image->header.default_access = ACCESS_DENY;
+    image->header.reads = READS_STRICT;
     image->header.workspace = image->header.workspace_at = add_string(image, "/w");
     add_rule(image, "/w", RULE_PATH, ACCESS_ALLOW, ACCESS_ALLOW, 0);
-    add_rule(image, "/w/vendor", RULE_PATH, ACCESS_ALLOW, ACCESS_DENY, RULE_FLAG_READ_ONLY);
-    add_rule(image, "/usr", RULE_PATH, ACCESS_ALLOW, ACCESS_DENY, RULE_FLAG_READ_ONLY);
+    add_rule(image, "/w/vendor", RULE_PATH, ACCESS_ALLOW, ACCESS_DENY, RULE_RO);
+    add_rule(image, "/usr", RULE_PATH, ACCESS_ALLOW, ACCESS_DENY, RULE_RO);
     add_rule(image, "/dev", RULE_PATH, ACCESS_PRIVATE, ACCESS_PRIVATE, 0);
-    add_rule(image, "/**/.git/hooks", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, RULE_FLAG_WILD);
-    add_rule(image, "/**/.git/config", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, RULE_FLAG_WILD);
+    add_rule(image, "/**/.git/hooks", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, RULE_WILD);
+    add_rule(image, "/**/.git/config", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, RULE_WILD);
     add_rule(image, "/**/.git/modules/**/hooks", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY,
-             RULE_FLAG_WILD);
-    add_rule(image, "/**/.husky", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, RULE_FLAG_WILD);
+             RULE_WILD);
+    add_rule(image, "/**/.husky", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, RULE_WILD);
     add_rule(image, "/w/home/.bashrc", RULE_PROTECTED, ACCESS_UNSET, ACCESS_DENY, 0);
-    add_rule(image, "/w/**/*.key", RULE_PATTERN, ACCESS_DENY, ACCESS_DENY, RULE_FLAG_WILD);
+    add_rule(image, "/w/**/*.key", RULE_PATTERN, ACCESS_DENY, ACCESS_DENY, RULE_WILD);
     add_mount(image, "w", STEP_BIND, 0);
     add_mount(image, "usr", STEP_BIND, STEP_READ_ONLY);
     add_mount(image, "proc", STEP_PROC, 0);

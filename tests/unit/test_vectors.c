@@ -6,6 +6,9 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "lib/test.h"
+#include "policy/build.h"
+#include "policy/decide.h"
+#include "wire/rules.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -281,6 +284,101 @@ static unsigned check_rows(const struct vector_case *one, size_t first,
     return wrong;
 }
 
+/* The rules as an image has them, and read again. */
+struct copy {
+    struct strbuf strings;
+    struct image *image;
+    struct policy policy;
+};
+
+static uint32_t keep_string(void *context, const char *text)
+{
+    struct copy *copy = context;
+    size_t at = copy->strings.length;
+
+    strbuf_add_bytes(&copy->strings, text, strlen(text) + 1);
+    return (uint32_t)at;
+}
+
+static void copy_rules(const struct policy *policy, struct copy *copy)
+{
+    size_t rules_at = (sizeof(struct image) + 7) & ~(size_t)7;
+    size_t strings_at = rules_at + policy->rules.count * sizeof(struct image_rule);
+    autofree struct image_rule *rules = calloc(policy->rules.count + 1, sizeof(*rules));
+    struct image head = {.reads = (uint32_t)policy_number(policy, SETTING_READS)};
+    struct bawn_error err = {0};
+
+    strings_at = (strings_at + 7) & ~(size_t)7;
+    strbuf_add_bytes(&copy->strings, "", 1);
+    for (size_t i = 0; i < policy->rules.count; i++)
+        rules[i] = rules_pack(policy->rules.items[i], keep_string, copy);
+    head.workspace = keep_string(copy, policy->workspace);
+    head.home = keep_string(copy, policy->home);
+    head.parts[PART_RULES] =
+        (struct image_span){.at = (uint32_t)rules_at, .count = (uint32_t)policy->rules.count};
+    head.parts[PART_STRINGS] =
+        (struct image_span){.at = (uint32_t)strings_at, .count = (uint32_t)copy->strings.length};
+    copy->image = calloc(1, strings_at + copy->strings.length);
+    ck_assert_ptr_nonnull(copy->image);
+    memcpy(copy->image, &head, sizeof(head));
+    memcpy((char *)copy->image + rules_at, rules, policy->rules.count * sizeof(*rules));
+    memcpy((char *)copy->image + strings_at, copy->strings.text, copy->strings.length);
+    ck_assert_msg(rules_unpack(copy->image, &copy->policy, &err) == 0, "%s", err.message);
+}
+
+static void copy_done(struct copy *copy)
+{
+    policy_done(&copy->policy);
+    strbuf_done(&copy->strings);
+    free(copy->image);
+}
+
+static bool is_same_decision(const struct path_decision *a, const struct path_decision *b)
+{
+    return a->access == b->access && a->reason == b->reason && !a->rule == !b->rule &&
+           !a->only_dir == !b->only_dir &&
+           (!a->rule ||
+            (strcmp(a->rule->path, b->rule->path) == 0 && a->rule->kind == b->rule->kind));
+}
+
+/* Whoever decides by the image says what the policy says, of each path of the table. */
+static unsigned check_image(const struct vector_case *one, size_t first,
+                            const struct bawn_policy *policy)
+{
+    struct copy copy = {0};
+    unsigned wrong = 0;
+
+    copy_rules(&policy->policy, &copy);
+    for (size_t i = first; i < one->lines.count; i++) {
+        const char *line = one->lines.items[i].text;
+        struct path_decision own[PATH_OP_COUNT] = {0};
+        struct path_decision other[PATH_OP_COUNT] = {0};
+        autofree char *what_text = NULL;
+        autofree char *what = NULL;
+        autofree char *resolved = NULL;
+        struct bawn_error err;
+
+        if (strncmp(line, "connect\t", 8) == 0)
+            continue;
+        line += strcspn(line, "\t") + 1;
+        what_text = strndup(line, strcspn(line, "\t"));
+        what = expand(what_text, true);
+        if (bawn_resolve(policy, what, &resolved, &err) < 0)
+            continue;
+        ck_assert_int_eq(decide_path(&policy->policy, resolved, own), 0);
+        ck_assert_int_eq(decide_path(&copy.policy, resolved, other), 0);
+        for (enum path_op op = 0; op < PATH_OP_COUNT; op++) {
+            if (is_same_decision(&own[op], &other[op]))
+                continue;
+            (void)fprintf(stderr, "%s:%u: %s: the image says something else\n", one->file,
+                          one->lines.items[i].number, resolved);
+            wrong++;
+        }
+    }
+    copy_done(&copy);
+    return wrong;
+}
+
 START_TEST(vectors_hold)
 {
     const struct vector_case *one = &cases.items[_i];
@@ -304,7 +402,7 @@ START_TEST(vectors_hold)
         return;
     }
     ck_assert_msg(r == 0, "%s: %s: %s (%s)", one->file, one->name, err.message, err.hint);
-    wrong = check_rows(one, first, policy);
+    wrong = check_rows(one, first, policy) + check_image(one, first, policy);
     bawn_policy_free(policy);
     bawn_load_free(load);
     ck_assert_msg(wrong == 0, "%s: %s: %u rows differ", one->file, one->name, wrong);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The policy's path rules in an image: one way to write them, one to read them.
+ * Whoever reads them decides by the policy's own code, so nothing that counts
+ * for a decision, or names it, may be left out.
+ */
+#ifndef WIRE_RULES_H
+#define WIRE_RULES_H
+
+#include "policy/model.h"
+#include "wire/image.h"
+
+/* Keeps a string of the image; "" is 0. */
+typedef uint32_t (*rules_string)(void *context, const char *text);
+
+struct image_rule rules_pack(const struct path_rule *rule, rules_string string, void *context);
+
+/* Rules, places and what is asked of all reads, into an empty policy, whose strings are the
+ * image's. policy_done also after a failure. */
+int rules_unpack(const struct image *image, struct policy *policy, struct bawn_error *err);
+
+#endif
