@@ -51,6 +51,9 @@ enum { BAWN_COMPILE_BEST_EFFORT = 1 };
  * hold. */
 BAWN_API int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                                struct bawn_error *err);
+/* The same as text: each step in its order, each rule, each input. */
+BAWN_API int bawn_plan_print_image(const struct bawn_plan *plan, unsigned flags, char **ret_text,
+                                   struct bawn_error *err);
 
 #ifdef __cplusplus
 }

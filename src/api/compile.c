@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "plan/image_print.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,17 +131,15 @@ static int collect(void *context, struct compile_deps *deps, struct bawn_error *
     return view_collect(views, sizeof(views) / sizeof(views[0]), deps, err);
 }
 
-int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
+static int make_image(const struct bawn_plan *plan, unsigned flags, struct image **ret_image,
                       struct bawn_error *err)
 {
     autoview struct view *view = view_new(plan->source->environ);
     struct compiling compiling = {.plan = plan, .view = view};
     const struct policy *policy = plan->plan.policy;
-    autofree struct image *image = NULL;
     char cwd[LIMIT_PATH_BYTES];
     struct utsname name;
     const char *user;
-    int r;
 
     if (!view)
         return error_memory(err);
@@ -166,8 +165,31 @@ int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
 
     input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
     find_subordinates(&input, view);
-    r = compile_image(&input, &image, err);
+    return compile_image(&input, ret_image, err);
+}
+
+int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
+                      struct bawn_error *err)
+{
+    autofree struct image *image = NULL;
+    int r = make_image(plan, flags, &image, err);
+
     if (r == 0 && getrandom(&image->nonce, sizeof(image->nonce), 0) < 0)
         r = error_errno(err, errno, "getrandom");
     return r == 0 ? seal_image(image, ret_fd, err) : r;
+}
+
+int bawn_plan_print_image(const struct bawn_plan *plan, unsigned flags, char **ret_text,
+                          struct bawn_error *err)
+{
+    autostrbuf struct strbuf out = {0};
+    autofree struct image *image = NULL;
+    int r = make_image(plan, flags, &image, err);
+
+    if (r == 0)
+        r = image_print(image, &out, err);
+    if (r < 0)
+        return r;
+    *ret_text = strbuf_take(&out);
+    return *ret_text ? 0 : error_memory(err);
 }

@@ -103,12 +103,12 @@ size_t path_depth(const char *path)
 const char *path_moved(const char *path, const char *from, const char *to, char *buffer,
                        size_t size)
 {
+    const char *rest = strcmp(from, "/") == 0 ? path : path + strlen(from);
     int length;
 
-    if (!path_is_below(path, from))
+    if (strcmp(from, to) == 0 || !path_is_below(path, from))
         return path;
-    length =
-        snprintf(buffer, size, "%s%s", to, strcmp(from, "/") == 0 ? path : path + strlen(from));
+    length = snprintf(buffer, size, "%s%s", strcmp(to, "/") == 0 && *rest ? "" : to, rest);
     return length > 0 && (size_t)length < size ? buffer : path;
 }
 

@@ -159,8 +159,8 @@ void docgen_bash(struct strbuf *out)
                     "        word=${COMP_WORDS[i]}\n"
                     "        case $path:$word in\n"
                     "        ");
-    bash_takers(out, NULL, &load_options);
     each_verb(out, &verb_bawn, bash_own_takers);
+    bash_takers(out, NULL, &load_options);
     strbuf_add(out, ")\n"
                     "            i=$((i + 1))\n"
                     "            if [[ ${COMP_WORDS[i]-} == '=' ]]; then i=$((i + 1)); fi\n"

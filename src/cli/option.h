@@ -32,6 +32,7 @@ enum option_id {
     OPTION_BEST_EFFORT,
     OPTION_ALL,
     OPTION_GRACE,
+    OPTION_IMAGE,
 };
 
 /* What a shell can offer where any text may stand. */

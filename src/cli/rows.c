@@ -117,34 +117,6 @@ static const struct option rows[] = {
      .words = limits,
      .key = "sandbox.limits.preset",
      .help = "How much memory, processor time and how many processes."},
-    {.id = OPTION_SET,
-     .name = "set",
-     .value = "KEY=VALUE",
-     .repeats = true,
-     .help = "Set any key of the policy; a list gets one more entry."},
-    {.id = OPTION_CLAUDE,
-     .name = "claude",
-     .help = "Also read the settings.json files of Claude Code."},
-    {.id = OPTION_ISOLATED,
-     .name = "isolated",
-     .help = "Read no policy of the organisation, the user or the project, and no BAWN_* "
-             "variable."},
-};
-const struct option_group load_options = {"Which policy", rows, sizeof(rows) / sizeof(rows[0])};
-const struct option_group load_place = {"Which policy", rows, 1};
-
-/* What is started: run and shell take these. */
-static const struct option run_rows[] = {
-    {.id = OPTION_DETACH,
-     .letter = 'd',
-     .name = "detach",
-     .help = "Start the command in the background and print the session's name."},
-    {.id = OPTION_STATS,
-     .name = "stats",
-     .help = "Say in one line at the end what the command used."},
-    {.id = OPTION_BEST_EFFORT,
-     .name = "best-effort",
-     .help = "Go on where this host cannot enforce a rule, and say which."},
     {.id = OPTION_KEY,
      .name = "debug",
      .key = "sandbox.process.debug",
@@ -177,7 +149,47 @@ static const struct option run_rows[] = {
      .value = "TIME",
      .key = "sandbox.limits.time",
      .help = "End the command after this time: 90s, 10m, 2h."},
+    {.id = OPTION_SET,
+     .name = "set",
+     .value = "KEY=VALUE",
+     .repeats = true,
+     .help = "Set any key of the policy; a list gets one more entry."},
+    {.id = OPTION_CLAUDE,
+     .name = "claude",
+     .help = "Also read the settings.json files of Claude Code."},
+    {.id = OPTION_ISOLATED,
+     .name = "isolated",
+     .help = "Read no policy of the organisation, the user or the project, and no BAWN_* "
+             "variable."},
 };
+const struct option_group load_options = {"Which policy", rows, sizeof(rows) / sizeof(rows[0])};
+const struct option_group load_place = {"Which policy", rows, 1};
+
+/* What is started: run and shell take these. */
+static const struct option run_rows[] = {
+    {.id = OPTION_DETACH,
+     .letter = 'd',
+     .name = "detach",
+     .help = "Start the command in the background and print the session's name."},
+    {.id = OPTION_STATS,
+     .name = "stats",
+     .help = "Say in one line at the end what the command used."},
+    {.id = OPTION_BEST_EFFORT,
+     .name = "best-effort",
+     .help = "Go on where this host cannot enforce a rule, and say which."},
+};
+static const struct option plan_rows[] = {
+    {.id = OPTION_IMAGE,
+     .name = "image",
+     .help = "Print the compiled plan instead: each step in its order, each rule, and what it was "
+             "made from."},
+    {.id = OPTION_BEST_EFFORT,
+     .name = "best-effort",
+     .help = "With --image: go on where this host cannot enforce a rule."},
+};
+const struct option_group plan_options = {"What is printed", plan_rows,
+                                          sizeof(plan_rows) / sizeof(plan_rows[0])};
+
 const struct option_group run_options = {"How it runs", run_rows,
                                          sizeof(run_rows) / sizeof(run_rows[0])};
 

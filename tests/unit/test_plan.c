@@ -2,11 +2,14 @@
 /* Plans: crafted hosts and file systems, so that every answer is known beforehand. */
 #include "api/api.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "lib/load.h"
-#include "plan/plan.h"
+#include "plan/compile.h"
+#include "plan/image_print.h"
 #include "policy/build.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <seccomp.h>
 #include <string.h>
 
@@ -29,6 +32,8 @@ static const char *const tree[] = {"/",
                                    "/srv/work/",
                                    "/srv/work/secret/",
                                    "/srv/work/key",
+                                   "/srv/work/deep/",
+                                   "/srv/work/deep/held",
                                    "/srv/ro/",
                                    "/srv/link -> /srv/ro",
                                    "/proc/",
@@ -98,6 +103,28 @@ static bool has_syscall(const struct plan *plan, const char *name, enum syscall_
             return true;
     }
     return false;
+}
+
+/* With BAWN_TEST_GOLDEN=write the file is made anew, to be read before it is kept. */
+static void check_golden(const char *path, const char *text)
+{
+    const char *wish = getenv("BAWN_TEST_GOLDEN");
+    autofree char *expected = NULL;
+    struct bawn_error err = {0};
+    size_t length;
+    FILE *file;
+
+    if (wish && strcmp(wish, "write") == 0) {
+        file = fopen(path, "we");
+        ck_assert_ptr_nonnull(file);
+        ck_assert_int_ge(fputs(text, file), 0);
+        ck_assert_int_eq(fclose(file), 0);
+    }
+    ck_assert_msg(file_read(AT_FDCWD, path, 1 << 20, &expected, &length, &err) == 0, "%s",
+                  err.message);
+    if (strcmp(text, expected) != 0)
+        (void)fprintf(stderr, "%s\n", text);
+    ck_assert_msg(strcmp(text, expected) == 0, "%s: the text above is another", path);
 }
 
 static const char work[] =
@@ -649,6 +676,60 @@ START_TEST(the_same_input_gives_the_same_plan)
 }
 END_TEST
 
+/* Those are where this user's home is. */
+static void drop_sealed(char *text)
+{
+    char *to = text;
+
+    for (const char *line = text, *end; *line; line = end) {
+        size_t length = strcspn(line, "\n");
+
+        end = line + length + (line[length] == '\n');
+        if (memmem(line, length, " sealed ", 8))
+            continue;
+        memmove(to, line, (size_t)(end - line));
+        to += end - line;
+    }
+    *to = '\0';
+}
+
+/* What is decided after the plan: pins, seals, the order. */
+START_TEST(the_compiled_plan_is_printed_whole)
+{
+    struct bawn_policy *policy =
+        load_text("sandbox:\n"
+                  "  paths:\n"
+                  "    work: {root: /srv/work, mode: rw}\n"
+                  "    ro: {root: /srv/ro, mode: ro}\n"
+                  "    tmp: {root: /tmp, mode: private}\n"
+                  "    run: {root: /run, mode: private}\n"
+                  "    dev: {root: /dev, mode: private}\n"
+                  "    proc: {root: /proc, mode: private}\n"
+                  "  deny: [/srv/work/secret, /srv/work/key, '/srv/**/*.pem']\n"
+                  "  protect: [/srv/work/deep/held, /srv/work/.git]\n");
+    struct host_facts facts = rich_host();
+    autostrbuf struct strbuf out = {0};
+    autofree struct image *image = NULL;
+    struct bawn_error err = {0};
+    struct plan plan;
+
+    facts.uid = facts.gid = 1000;
+    make_plan(policy, &facts, NULL, &plan);
+    struct compile_input input = {.plan = &plan,
+                                  .looker = &tree_looker,
+                                  .cwd = "/srv/work",
+                                  .user = "user",
+                                  .release = "0",
+                                  .last_capability = 40};
+    ck_assert_msg(compile_image(&input, &image, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(image_print(image, &out, &err), 0);
+    drop_sealed(out.text);
+    check_golden("tests/golden/image.txt", out.text);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -674,6 +755,7 @@ int main(void)
     tcase_add_test(all, a_link_cannot_be_mounted_over);
     tcase_add_test(all, no_mount_is_made_through_a_link);
     tcase_add_test(all, landlock_alone_grants_nothing_of_what_should_be_private);
+    tcase_add_test(all, the_compiled_plan_is_printed_whole);
     tcase_add_test(all, every_name_in_the_table_is_a_syscall);
     tcase_add_test(all, the_same_input_gives_the_same_plan);
     suite_add_tcase(suite, all);
