@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The plan's mounts as the steps of a launcher that decides nothing.
- *
- * How it works: the plan's steps come parents first. For each target we know
- * what covers it: nothing (the new root's own tmpfs), a private tmpfs, the
- * sandbox's procfs, or a tree of the host. In the first two the directories on
- * the way are made; in a tree of the host they are there, and no link among
- * them is followed.
- */
+/* The plan's mounts as the steps of a launcher that decides nothing. */
 #include "base/error.h"
 #include "base/path.h"
-#include "plan/compiler.h"
+#include "plan/place.h"
 #include "policy/build.h"
 #include "policy/decide.h"
 
@@ -18,144 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MODE_DIR = 0755, MODE_SHARED = 01777, MODE_PRIVATE = 0700 };
-
-static const struct cover *cover_of(const struct compiler *compiler, const char *path)
-{
-    const struct cover *best = NULL;
-
-    /* Parents come first: the last one that fits is the nearest. */
-    vec_each (&compiler->covers, cover) {
-        if (path_is_below(path, cover->path) && strcmp(path, cover->path) != 0)
-            best = cover;
-    }
-    return best;
-}
-
-static int add_cover(struct compiler *compiler, const char *path, enum cover_kind kind,
-                     bool writable, bool early)
-{
-    struct cover cover = {.path = path, .kind = kind, .writable = writable, .early = early};
-
-    return vec_push(&compiler->covers, cover) ? 0 : -ENOMEM;
-}
-
-/* Whether a read-only mount can be made before the seal: what it lies in is there by then. */
-static bool is_early(const struct compiler *compiler, const char *target)
-{
-    const struct cover *cover = cover_of(compiler, target);
-
-    return !cover || cover->early;
-}
-
-static bool is_steady(const struct compiler *compiler, const char *path)
-{
-    const struct compile_input *input = compiler->input;
-
-    return input->is_steady && input->is_steady(input->context, path);
-}
-
-enum when { IN_SKELETON, EARLY, LATE };
-
-static void add_step(struct compiler *compiler, enum when when, struct image_mount step,
-                     const char *source, const char *target)
-{
-    const struct cover *cover = cover_of(compiler, target);
-
-    if (cover && cover->kind == COVER_TREE && !is_steady(compiler, target))
-        step.flags |= STEP_IN_TREE;
-    step.source = source ? compiler_string(compiler, source) : 0;
-    step.target = compiler_string(compiler, target + 1);
-    if (when == LATE) {
-        strbuf_add_bytes(&compiler->late, (const char *)&step, sizeof(step));
-        compiler->late_count++;
-    } else {
-        compiler_add(compiler, when == EARLY ? PART_MOUNTS : PART_SKELETON, &step, sizeof(step));
-    }
-}
-
-/* Entries are made in the root's own directory once, in a private tmpfs at every start. */
-static enum when when_made(const struct compiler *compiler, const char *target)
-{
-    return cover_of(compiler, target) ? LATE : IN_SKELETON;
-}
-
-static bool is_made(struct compiler *compiler, const char *path, unsigned kind)
-{
-    size_t length = strlen(path);
-    const char *kept;
-
-    if (map_get(&compiler->made, kind, path, length))
-        return true;
-    kept = arena_strndup(&compiler->arena, path, length);
-    if (!kept || !map_put(&compiler->made, kind, kept, length, compiler))
-        compiler->late.failed = true;
-    return false;
-}
-
-/* The directories above a target that are ours to make. */
-static void make_parents(struct compiler *compiler, const char *target)
-{
-    const struct cover *cover = cover_of(compiler, target);
-    size_t from = cover ? strlen(cover->path) : 0;
-    char path[LIMIT_PATH_BYTES];
-
-    if (cover && (cover->kind == COVER_TREE || cover->kind == COVER_PROC))
-        return;
-    for (size_t i = from + 1; target[i]; i++) {
-        if (target[i] != '/' || i >= sizeof(path))
-            continue;
-        memcpy(path, target, i);
-        path[i] = '\0';
-        if (!is_made(compiler, path, 0))
-            add_step(compiler, when_made(compiler, path),
-                     (struct image_mount){.step = STEP_DIR, .mode = MODE_DIR}, NULL, path);
-    }
-}
-
-/* What a mount needs below it: a directory or a file, unless a tree of the host has it. */
-static void make_point(struct compiler *compiler, const char *target, bool is_file)
-{
-    const struct cover *cover = cover_of(compiler, target);
-
-    make_parents(compiler, target);
-    if ((cover && (cover->kind == COVER_TREE || cover->kind == COVER_PROC)) ||
-        is_made(compiler, target, 0))
-        return;
-    add_step(compiler, when_made(compiler, target),
-             (struct image_mount){.step = is_file ? STEP_FILE : STEP_DIR, .mode = MODE_DIR}, NULL,
-             target);
-}
-
-static enum look look_at(const struct compiler *compiler, const char *path)
-{
-    char target[LIMIT_PATH_BYTES];
-    const struct looker *looker = compiler->input->looker;
-
-    return looker->look(looker->context, path, target, sizeof(target));
-}
-
-/*
- * SECURITY: a mount point cannot be renamed, but a directory above it can, and
- * then another can be made in its place. So every directory between a writable
- * tree's root and what is held or hidden in it is a mount point too.
- */
-static void pin_parents(struct compiler *compiler, const char *target)
-{
-    const struct cover *cover = cover_of(compiler, target);
-    char path[LIMIT_PATH_BYTES];
-
-    if (!cover || cover->kind != COVER_TREE || !cover->writable)
-        return;
-    for (size_t i = strlen(cover->path) + 1; target[i]; i++) {
-        if (target[i] != '/' || i >= sizeof(path))
-            continue;
-        memcpy(path, target, i);
-        path[i] = '\0';
-        if (!is_made(compiler, path, 1))
-            add_step(compiler, LATE, (struct image_mount){.step = STEP_PIN}, NULL, path);
-    }
-}
+enum { MODE_SHARED = 01777, MODE_PRIVATE = 0700 };
 
 bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
 {
@@ -168,7 +23,7 @@ bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
 /* In place of what a writable tree shows there: the same, read-only. */
 static bool is_seal(const struct compiler *compiler, const struct mount_step *step)
 {
-    const struct cover *cover = cover_of(compiler, step->target);
+    const struct cover *cover = place_cover(compiler, step->target);
 
     return cover && cover->kind == COVER_TREE && step->read_only &&
            strcmp(step->source, step->target) == 0;
@@ -176,9 +31,9 @@ static bool is_seal(const struct compiler *compiler, const struct mount_step *st
 
 static int bind_step(struct compiler *compiler, const struct mount_step *step)
 {
-    bool file = look_at(compiler, step->source) != LOOK_DIRECTORY;
+    bool file = place_look(compiler, step->source) != LOOK_DIRECTORY;
     bool is_root = strcmp(step->target, "/") == 0;
-    bool early = step->read_only && is_early(compiler, step->target) && !is_root;
+    bool early = step->read_only && place_is_early(compiler, step->target) && !is_root;
     struct image_mount mount = {.step = is_seal(compiler, step) ? STEP_SEAL : STEP_BIND};
 
     if (file)
@@ -186,18 +41,19 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
     if (mount.step == STEP_SEAL)
-        pin_parents(compiler, step->target);
+        place_pin_parents(compiler, step->target);
     else if (!is_root)
-        make_point(compiler, step->target, file);
+        place_make_point(compiler, step->target, file);
     if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
         compile_maps_owner(compiler->input->plan, step))
         mount.flags |= STEP_IDMAP;
-    else if (early && is_steady(compiler, step->source))
+    else if (early && place_is_steady(compiler, step->source))
         mount.flags |= STEP_STEADY;
     /* The root itself is what all else is mounted on. */
-    add_step(compiler, early || is_root ? EARLY : LATE, mount, step->source, step->target);
-    return add_cover(compiler, step->target, file ? COVER_FILE : COVER_TREE, !step->read_only,
-                     early);
+    place_step(compiler, early || is_root ? PLACE_EARLY : PLACE_LATE, mount, step->source,
+               step->target);
+    return place_add_cover(compiler, step->target, file ? COVER_FILE : COVER_TREE, !step->read_only,
+                           early);
 }
 
 /* Where nobody counts what is in it as memory, a tmpfs is no larger than the memory may be. */
@@ -235,14 +91,14 @@ static void add_shelf(struct compiler *compiler, enum image_step step, unsigned 
  * is the workspace, has not; or an error. */
 static int make_room(struct compiler *compiler, const struct mount_step *step)
 {
-    const struct cover *cover = cover_of(compiler, step->target);
+    const struct cover *cover = place_cover(compiler, step->target);
 
-    if (cover && cover->kind == COVER_TREE && look_at(compiler, step->target) == LOOK_ABSENT)
+    if (cover && cover->kind == COVER_TREE && place_look(compiler, step->target) == LOOK_ABSENT)
         return step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN
                    ? 0
                    : refuse_private(compiler, step);
-    pin_parents(compiler, step->target);
-    make_point(compiler, step->target, false);
+    place_pin_parents(compiler, step->target);
+    place_make_point(compiler, step->target, false);
     return 1;
 }
 
@@ -256,8 +112,8 @@ static int tmpfs_step(struct compiler *compiler, const struct mount_step *step, 
 
     if (r <= 0)
         return r;
-    add_step(compiler, LATE, mount, NULL, step->target);
-    return add_cover(compiler, step->target, COVER_OWN, true, false);
+    place_step(compiler, PLACE_LATE, mount, NULL, step->target);
+    return place_add_cover(compiler, step->target, COVER_OWN, true, false);
 }
 
 /* All that is private and writable is in one file system: a start mounts one, not five, and the
@@ -267,10 +123,10 @@ static void add_pool(struct compiler *compiler, uint64_t size_bytes)
     struct image_mount pool = {
         .step = STEP_POOL, .mode = MODE_DIR, .size_bytes = tmpfs_size(compiler, size_bytes)};
 
-    if (is_made(compiler, "pool", 2))
+    if (place_is_made(compiler, "pool", MADE_ON_SHELF))
         return;
     add_shelf(compiler, STEP_DIR, MODE_DIR, "pool", NULL);
-    add_step(compiler, LATE, pool, NULL, "/");
+    place_step(compiler, PLACE_LATE, pool, NULL, "/");
 }
 
 static int private_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
@@ -285,8 +141,8 @@ static int private_step(struct compiler *compiler, const struct mount_step *step
         return r;
     add_pool(compiler, step->size_bytes);
     (void)snprintf(name, sizeof(name), "pool/%u", compiler->private_count++);
-    add_step(compiler, LATE, mount, name, step->target);
-    return add_cover(compiler, step->target, COVER_OWN, true, false);
+    place_step(compiler, PLACE_LATE, mount, name, step->target);
+    return place_add_cover(compiler, step->target, COVER_OWN, true, false);
 }
 
 /* Whether only root can change what the name of a node leads to; its own mode says nothing. */
@@ -296,7 +152,7 @@ static bool is_steady_node(const struct compiler *compiler, const char *path)
 
     (void)snprintf(dir, sizeof(dir), "%s", path);
     path_cut_name(dir);
-    return is_steady(compiler, dir);
+    return place_is_steady(compiler, dir);
 }
 
 /* SECURITY: read-only: what is read and written is the device or the peer, but its mode and owner
@@ -316,8 +172,8 @@ static void node_step(struct compiler *compiler, const char *path, unsigned devi
         compiler->input->is_private &&
         compiler->input->is_private(compiler->input->context, source))
         mount.flags |= STEP_IDMAP;
-    make_point(compiler, path, true);
-    add_step(compiler, LATE, mount, source, path);
+    place_make_point(compiler, path, true);
+    place_step(compiler, PLACE_LATE, mount, source, path);
 }
 
 /* A minimal /dev: what programs cannot do without. */
@@ -342,22 +198,22 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
                                  plan_limit(compiler->input->plan, SETTING_LIMITS_TMP_SIZE)};
     int r = 0;
 
-    if (cover_of(compiler, step->target)) {
+    if (place_cover(compiler, step->target)) {
         struct mount_step own = {.target = step->target, .size_bytes = 65536};
 
         r = tmpfs_step(compiler, &own, MODE_DIR);
     } else {
-        make_point(compiler, step->target, false);
+        place_make_point(compiler, step->target, false);
     }
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
         node_step(compiler, nodes[i].path, nodes[i].device);
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-        add_step(compiler, when_made(compiler, links[i][1]),
-                 (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
-    make_point(compiler, "/dev/pts", false);
-    add_step(compiler, LATE, (struct image_mount){.step = STEP_DEVPTS}, NULL, "/dev/pts");
+        place_step(compiler, place_when_made(compiler, links[i][1]),
+                   (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
+    place_make_point(compiler, "/dev/pts", false);
+    place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_DEVPTS}, NULL, "/dev/pts");
     if (r == 0)
-        r = add_cover(compiler, "/dev/pts", COVER_PROC, true, false);
+        r = place_add_cover(compiler, "/dev/pts", COVER_PROC, true, false);
     return r == 0 ? private_step(compiler, &shm, MODE_SHARED) : r;
 }
 
@@ -372,10 +228,11 @@ bool compile_lacks_proc(const struct plan *plan)
 
 static int proc_step(struct compiler *compiler, const struct mount_step *step)
 {
-    make_point(compiler, step->target, false);
+    place_make_point(compiler, step->target, false);
     if (!compile_lacks_proc(compiler->input->plan))
-        add_step(compiler, LATE, (struct image_mount){.step = STEP_PROC}, NULL, step->target);
-    return add_cover(compiler, step->target, COVER_PROC, true, false);
+        place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_PROC}, NULL,
+                   step->target);
+    return place_add_cover(compiler, step->target, COVER_PROC, true, false);
 }
 
 /* Whether something below is shown after all: then it is no mask but an empty place with a way. */
@@ -400,10 +257,11 @@ static void close_hollows(struct compiler *compiler)
 {
     vec_each (&compiler->input->plan->mounts, step) {
         if (leads_on(compiler, step))
-            add_step(compiler, LATE, (struct image_mount){.step = STEP_CLOSE}, NULL, step->target);
+            place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_CLOSE}, NULL,
+                       step->target);
     }
     vec_each (&compiler->hollows, path)
-        add_step(compiler, LATE, (struct image_mount){.step = STEP_CLOSE}, NULL, *path);
+        place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_CLOSE}, NULL, *path);
 }
 
 /* Whether the command owns nothing there: root runs bawn, and the tree is shown as it is. What is
@@ -430,7 +288,7 @@ static bool is_foreign(const struct compiler *compiler, const char *path)
 static int open_way(struct compiler *compiler, const char *target)
 {
     const struct compile_input *input = compiler->input;
-    const struct cover *cover = cover_of(compiler, target);
+    const struct cover *cover = place_cover(compiler, target);
     char path[LIMIT_PATH_BYTES];
 
     if (!cover || cover->kind != COVER_TREE || !input->is_shut ||
@@ -461,7 +319,7 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
                                         : step->kind == MOUNT_MASK_FILE ? STEP_MASK_FILE
                                                                         : STEP_SEAL,
                                 .flags = STEP_READ_ONLY};
-    const struct cover *cover = cover_of(compiler, step->target);
+    const struct cover *cover = place_cover(compiler, step->target);
     bool foreign;
 
     if (cover && cover->kind == COVER_OWN)
@@ -485,12 +343,12 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
         mount.flags |= STEP_OPTIONAL;
     if (step->on_link)
         mount.flags |= STEP_IN_TREE | STEP_ON_LINK;
-    pin_parents(compiler, step->target);
-    add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount,
-             mount.step == STEP_MASK_DIR    ? "mask-dir"
-             : mount.step == STEP_MASK_FILE ? "mask-file"
-                                            : NULL,
-             step->target);
+    place_pin_parents(compiler, step->target);
+    place_step(compiler, place_is_early(compiler, step->target) ? PLACE_EARLY : PLACE_LATE, mount,
+               mount.step == STEP_MASK_DIR    ? "mask-dir"
+               : mount.step == STEP_MASK_FILE ? "mask-file"
+                                              : NULL,
+               step->target);
 }
 
 /* A tree that is shown by now, through an overlay. */
@@ -500,9 +358,10 @@ static void shut_step(struct compiler *compiler, const struct mount_step *step)
 
     if (compiler->input->best_effort)
         mount.flags |= STEP_OPTIONAL;
-    if (!is_made(compiler, "empty", 2))
+    if (!place_is_made(compiler, "empty", MADE_ON_SHELF))
         add_shelf(compiler, STEP_DIR, MODE_DIR, "empty", NULL);
-    add_step(compiler, is_early(compiler, step->target) ? EARLY : LATE, mount, NULL, step->target);
+    place_step(compiler, place_is_early(compiler, step->target) ? PLACE_EARLY : PLACE_LATE, mount,
+               NULL, step->target);
 }
 
 static bool may_read(const struct compiler *compiler, const char *path)
@@ -525,20 +384,21 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
     if (!may_read(compiler, path) ||
         resolve_path(NULL, "/", path, input->looker, resolved, NULL) < 0)
         return;
-    cover = cover_of(compiler, resolved);
+    cover = place_cover(compiler, resolved);
     if (!cover || cover->kind == COVER_OWN) {
-        if (is_made(compiler, resolved, 0))
+        if (place_is_made(compiler, resolved, MADE_ENTRY))
             return; /* a tree of one file: it is listed by itself */
-        make_parents(compiler, resolved);
-        add_step(compiler, when_made(compiler, resolved), (struct image_mount){.step = STEP_TEXT},
-                 text, resolved);
+        place_make_parents(compiler, resolved);
+        place_step(compiler, place_when_made(compiler, resolved),
+                   (struct image_mount){.step = STEP_TEXT}, text, resolved);
         return;
     }
-    if (look_at(compiler, resolved) != LOOK_OTHER)
+    if (place_look(compiler, resolved) != LOOK_OTHER)
         return;
     (void)snprintf(name, sizeof(name), "text-%u", compiler->texts++);
     add_shelf(compiler, STEP_TEXT, 0, name, text);
-    add_step(compiler, is_early(compiler, resolved) ? EARLY : LATE, mount, name, resolved);
+    place_step(compiler, place_is_early(compiler, resolved) ? PLACE_EARLY : PLACE_LATE, mount, name,
+               resolved);
 }
 
 static void own_files(struct compiler *compiler)
@@ -585,9 +445,9 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         node_step(compiler, step->target, 0);
         return 0;
     case MOUNT_SYMLINK:
-        make_parents(compiler, step->target);
-        add_step(compiler, when_made(compiler, step->target),
-                 (struct image_mount){.step = STEP_SYMLINK}, step->source, step->target);
+        place_make_parents(compiler, step->target);
+        place_step(compiler, place_when_made(compiler, step->target),
+                   (struct image_mount){.step = STEP_SYMLINK}, step->source, step->target);
         return 0;
     case MOUNT_MASK_DIR:
     case MOUNT_MASK_FILE:
@@ -630,7 +490,7 @@ static int move_workspace(struct compiler *compiler)
     const struct plan *plan = compiler->input->plan;
     const char *from = plan->policy->workspace;
     const char *to = plan_workspace_at(plan);
-    const struct cover *cover = cover_of(compiler, to);
+    const struct cover *cover = place_cover(compiler, to);
     struct image_mount again = {.step = STEP_AGAIN};
     struct image_mount mask = {.step = STEP_MASK_DIR, .flags = STEP_READ_ONLY};
 
@@ -644,9 +504,9 @@ static int move_workspace(struct compiler *compiler)
         if (path_is_below(step->target, to))
             return refuse_place(compiler, "something else is there");
     }
-    make_point(compiler, to, false);
-    add_step(compiler, LATE, again, from + 1, to);
-    add_step(compiler, LATE, mask, "mask-dir", from);
+    place_make_point(compiler, to, false);
+    place_step(compiler, PLACE_LATE, again, from + 1, to);
+    place_step(compiler, PLACE_LATE, mask, "mask-dir", from);
     return 0;
 }
 
@@ -655,12 +515,13 @@ static void cgroup_step(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
 
-    if (!plan->process.may_nest || cover_of(compiler, "/sys/fs/cgroup") ||
+    if (!plan->process.may_nest || place_cover(compiler, "/sys/fs/cgroup") ||
         !plan_has(plan, FEATURE_CGROUP_NS))
         return;
-    make_point(compiler, "/sys/fs/cgroup", false);
-    add_step(compiler, LATE, (struct image_mount){.step = STEP_CGROUP, .flags = STEP_OPTIONAL},
-             NULL, "/sys/fs/cgroup");
+    place_make_point(compiler, "/sys/fs/cgroup", false);
+    place_step(compiler, PLACE_LATE,
+               (struct image_mount){.step = STEP_CGROUP, .flags = STEP_OPTIONAL}, NULL,
+               "/sys/fs/cgroup");
 }
 
 int compile_mounts(struct compiler *compiler)

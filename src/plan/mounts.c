@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path rules into a new root: what is mounted where, and who holds each rule. */
+/* Path rules into a new root: what is mounted where. */
 #include "base/path.h"
-#include "plan/plan.h"
+#include "plan/spot.h"
 #include "policy/build.h"
 #include "policy/decide.h"
 
@@ -15,26 +15,6 @@
  * the path a step is made. Everything starts hidden, or read-only with "reads: static";
  * so a hidden path costs nothing unless something visible surrounds it.
  */
-enum view {
-    VIEW_HIDDEN,
-    VIEW_ASK,
-    VIEW_RO,
-    VIEW_RW,
-    VIEW_OVERLAY,
-    VIEW_PRIVATE,
-    VIEW_SEALED, /* in a private tree, and read-only */
-};
-
-struct spot {
-    const struct path_rule *rule; /* the first rule with this path */
-    size_t number;                /* in the order of the policy */
-    enum view view;
-    const struct path_rule *winner; /* of the decision for reads; NULL: a default */
-    const struct path_rule *write_winner;
-    bool write_asks;
-    bool has_step;
-};
-
 struct rooms {
     VEC(struct spot) open; /* the spots that surround the current one */
     enum view outside;
@@ -141,11 +121,6 @@ static int add_mask(struct plan *plan, const struct path_rule *rule, enum look l
                           });
 }
 
-static bool is_visible(enum view view)
-{
-    return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY;
-}
-
 /*
  * Where services keep their sockets, beside /run and /tmp, which are private.
  * SECURITY: a read-only mount does not keep anybody from connecting to a socket,
@@ -193,26 +168,6 @@ static int shut_spot(struct plan *plan, const struct spot *spot)
                                               .rule = spot->rule});
 }
 
-static int enforce_shut(struct plan *plan)
-{
-    const struct feature_fact *overlay = &plan->facts->features[FEATURE_OVERLAY];
-
-    if (plan->shut == 0)
-        return 0;
-    return plan_enforce(plan, "sockets in the system's read-only trees cannot be connected to",
-                        (struct origin){0}, overlay->available ? BY_MOUNT : 0,
-                        overlay->available
-                            ? NULL
-                            : arena_printf(&plan->arena, "no overlayfs here (%s: %s)",
-                                           overlay->step, strerror(overlay->errnum)));
-}
-
-/* A fresh procfs is private, but the kernel fills it with the same names as the host's. */
-static bool in_own_proc(const char *path, enum view around)
-{
-    return around == VIEW_PRIVATE && path_is_below(path, "/proc");
-}
-
 /*
  * Whether it is a link that only a pattern hides. SECURITY: what it leads to has
  * another name, which the pattern is not about: so the link itself is covered. Where a
@@ -222,8 +177,8 @@ static bool is_hidden_link(const struct spot *spot, enum view around)
 {
     const struct path_rule *rule = spot->winner;
 
-    return is_visible(around) && (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK) && rule &&
-           rule->kind == RULE_PATTERN && (rule->wild || rule->link);
+    return view_is_visible(around) && (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK) &&
+           rule && rule->kind == RULE_PATTERN && (rule->wild || rule->link);
 }
 
 /* One path: makes its step, if it needs one. */
@@ -242,7 +197,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
     }
     if (look == LOOK_LINK) {
         /* Inside a visible tree the link is there already. */
-        if (is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN)
+        if (view_is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN)
             return 0;
         spot->has_step = true;
         return add_step(plan, (struct mount_step){.kind = MOUNT_SYMLINK,
@@ -253,7 +208,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
     /* An empty place in an empty place is there only if it is made. */
     if (spot->view == around &&
         (around != VIEW_PRIVATE || rule->read != ACCESS_PRIVATE ||
-         path_is_below(rule->path, "/dev") || in_own_proc(rule->path, around)))
+         path_is_below(rule->path, "/dev") || view_in_own_proc(rule->path, around)))
         return 0;
     if (spot->view == VIEW_PRIVATE) {
         spot->has_step = true;
@@ -263,7 +218,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
         spot->has_step = true; /* empty, and it stays so */
         return add_private(plan, rule, true);
     }
-    if (spot->view == VIEW_SEALED && !in_own_proc(rule->path, around))
+    if (spot->view == VIEW_SEALED && !view_in_own_proc(rule->path, around))
         return 0; /* nothing is there yet: creating it is what must be refused */
     if (look != LOOK_DIRECTORY && look != LOOK_OTHER)
         return 0;
@@ -274,158 +229,10 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
                       .kind = MOUNT_SEAL, .target = rule->path, .read_only = true, .rule = rule});
     if (spot->view != VIEW_HIDDEN && spot->view != VIEW_ASK)
         return add_bind(plan, rule, spot->view);
-    if (is_visible(around) || in_own_proc(rule->path, around))
+    if (view_is_visible(around) || view_in_own_proc(rule->path, around))
         return add_mask(plan, rule, look);
     spot->has_step = false;
     return 0;
-}
-
-static const char *rule_words(struct plan *plan, const struct path_rule *rule)
-{
-    if (rule->kind == RULE_PATH && rule->name)
-        return arena_printf(&plan->arena, "paths.%s: %s %s", rule->name, rule_mode(rule),
-                            rule->path);
-    if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)
-        return arena_printf(&plan->arena, "%s %s",
-                            rule->kind == RULE_SECRET ? "secret" : "protected", rule->spelled);
-    return arena_printf(&plan->arena, "%s %s", rule_mode(rule), rule->path);
-}
-
-/* Whether a rule is about something that is not there to be mounted over: it has to be refused when
- * it is made, or covered when it appears. */
-static bool is_late(const struct spot *spot, enum view around, enum look look)
-{
-    bool mountable = look == LOOK_DIRECTORY || look == LOOK_OTHER;
-
-    if (spot->view == around)
-        return false;
-    if (around == VIEW_PRIVATE)
-        return !in_own_proc(spot->rule->path, around) && spot->view != VIEW_PRIVATE && !mountable;
-    /* A mount on a symbolic link would cover what it leads to; the link itself could be replaced.
-     */
-    return is_visible(around) && !mountable && spot->view != VIEW_PRIVATE &&
-           (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK || around != VIEW_RO);
-}
-
-/* Who holds a literal rule, given what it meets on this host. */
-static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
-                           enum look look, const char **note)
-{
-    bool native = plan->backend == BACKEND_NATIVE;
-    unsigned wall = native ? BY_MOUNT : BY_LANDLOCK;
-    unsigned supervisor = plan_notifies(plan) ? BY_SUPERVISOR : 0;
-
-    if (plan->backend == BACKEND_COUNT)
-        return 0;
-    if (look == LOOK_ABSENT)
-        *note = "does not exist now";
-    /* Nobody can be asked while it runs: refused by the same walls as a denial. */
-    if (spot->view == VIEW_ASK || spot->write_asks)
-        *note = "asking is not there yet: refused";
-    if (spot->view == VIEW_OVERLAY && !(native && plan_has(plan, FEATURE_OVERLAY)))
-        return 0;
-    /* A policy file that a private tree covers is not there to be changed. */
-    if (around == VIEW_PRIVATE && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
-        return native ? wall : 0;
-    if (spot->view == VIEW_PRIVATE || spot->view == VIEW_SEALED || around == VIEW_PRIVATE)
-        return !native ? 0 : is_late(spot, around, look) ? supervisor : wall;
-    if (is_late(spot, around, look))
-        return supervisor;
-    if (!native && spot->view != around && is_visible(around))
-        return supervisor; /* Landlock cannot take back what a parent grants */
-    return wall;           /* mounted, masked, or hidden by absence */
-}
-
-/* What allowing containers costs, of rules that nobody wrote. Those that somebody did are a reason
- * to refuse. */
-static bool is_given_up(const struct plan *plan, const struct path_rule *rule)
-{
-    return plan->backend == BACKEND_NATIVE && plan_has(plan, FEATURE_NOTIFY) &&
-           !plan_notifies(plan) && rule->layer->authority == AUTHORITY_BUILTIN;
-}
-
-static int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
-                           enum view around, enum look look)
-{
-    const char *what = rule_words(plan, rule);
-    const char *note = NULL;
-    unsigned by;
-
-    if (!what)
-        return -ENOMEM;
-    if (rule->suffixes || rule->max_file_bytes) {
-        int r = plan_enforce(plan, arena_printf(&plan->arena, "%s: suffixes and size", what),
-                             rule->origin, BY_APPLICATION, "checked by the tools, not the kernel");
-
-        if (r < 0)
-            return r;
-    }
-    by = literal_by(plan, spot, around, look, &note);
-    if (by == 0 && is_given_up(plan, rule)) {
-        plan->given_up++;
-        return 0;
-    }
-    if (spot->winner != rule && spot->write_winner != rule)
-        note = "another rule decides here";
-    if (plan_enforce(plan, what, rule->origin, by, note) < 0)
-        return -ENOMEM;
-    plan->rules.items[plan->rules.count - 1].is_vital =
-        rule->kind == RULE_SEALED && rule->layer->authority == AUTHORITY_ORG;
-    return 0;
-}
-
-static int enforce_pattern(struct plan *plan, const struct path_rule *rule)
-{
-    const char *what = rule_words(plan, rule);
-    bool native = plan->backend == BACKEND_NATIVE;
-    const char *note = NULL;
-    unsigned by = 0;
-
-    if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
-        by = BY_SUPERVISOR | (native ? BY_MOUNT : 0);
-    else if (native && plan_has(plan, FEATURE_NOTIFY) && rule->read >= ACCESS_ASK)
-        by = BY_MOUNT;
-    /* Only what patterns hide is looked for: nobody holds one against writing. */
-    if (by == 0 && is_given_up(plan, rule)) {
-        plan->given_up++;
-        return 0;
-    }
-    if (by & BY_MOUNT)
-        note = by & BY_SUPERVISOR
-                   ? "matches at the start are masked, later ones refused"
-                   : "matches at the start are masked; later ones can be made, as containers are";
-    return what ? plan_enforce(plan, what, rule->origin, by, note) : -ENOMEM;
-}
-
-static int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
-{
-    const char *what = rule_words(plan, rule);
-
-    if (!plan_notifies(plan) && is_given_up(plan, rule)) {
-        plan->given_up++;
-        return 0;
-    }
-    return what ? plan_enforce(plan, what, rule->origin, plan_notifies(plan) ? BY_SUPERVISOR : 0,
-                               "nothing but a directory is made there")
-                : -ENOMEM;
-}
-
-/* One line for all that allowing containers costs. */
-static int enforce_given_up(struct plan *plan)
-{
-    const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
-    int r;
-
-    if (plan->given_up == 0)
-        return 0;
-    r = plan_enforce(plan,
-                     arena_printf(&plan->arena,
-                                  "%zu protected names that do not exist now or lie further down",
-                                  plan->given_up),
-                     setting->origin, 0, "they can be made and changed, as containers are allowed");
-    if (r == 0)
-        plan->rules.items[plan->rules.count - 1].is_accepted = true;
-    return r;
 }
 
 static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret_count)
@@ -501,7 +308,7 @@ static int place_link(struct plan *plan, struct rooms *rooms, const struct looke
     enum view around = surrounding(rooms, link);
     struct mount_step step = {.kind = MOUNT_SYMLINK, .target = link, .rule = spot->rule};
 
-    if (is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN ||
+    if (view_is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN ||
         map_get(&rooms->parents, 1, link, strlen(link)))
         return 0;
     (void)looker->look(looker->context, link, target, sizeof(target));
@@ -545,7 +352,7 @@ static int place_behind(struct plan *plan, struct rooms *rooms, const struct loo
 
 static bool needs_mount(const struct spot *spot, enum view around)
 {
-    return is_visible(around) && spot->view != around && spot->view != VIEW_RW &&
+    return view_is_visible(around) && spot->view != around && spot->view != VIEW_RW &&
            spot->view != VIEW_OVERLAY;
 }
 
@@ -557,7 +364,7 @@ static bool matters(const struct spot *spot, enum view around)
 
     return spot->view != VIEW_HIDDEN ||
            (around != VIEW_HIDDEN &&
-            !(around == VIEW_PRIVATE && is_sealed && !in_own_proc(spot->rule->path, around)));
+            !(around == VIEW_PRIVATE && is_sealed && !view_in_own_proc(spot->rule->path, around)));
 }
 
 /* All rules of one path; they share the step that the first of them makes. */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who holds each path rule, given what it meets on this host. */
+#include "base/path.h"
+#include "plan/spot.h"
+#include "policy/build.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *rule_words(struct plan *plan, const struct path_rule *rule)
+{
+    if (rule->kind == RULE_PATH && rule->name)
+        return arena_printf(&plan->arena, "paths.%s: %s %s", rule->name, rule_mode(rule),
+                            rule->path);
+    if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)
+        return arena_printf(&plan->arena, "%s %s",
+                            rule->kind == RULE_SECRET ? "secret" : "protected", rule->spelled);
+    return arena_printf(&plan->arena, "%s %s", rule_mode(rule), rule->path);
+}
+
+/* Whether a rule is about something that is not there to be mounted over: it has to be refused when
+ * it is made, or covered when it appears. */
+static bool is_late(const struct spot *spot, enum view around, enum look look)
+{
+    bool mountable = look == LOOK_DIRECTORY || look == LOOK_OTHER;
+
+    if (spot->view == around)
+        return false;
+    if (around == VIEW_PRIVATE)
+        return !view_in_own_proc(spot->rule->path, around) && spot->view != VIEW_PRIVATE &&
+               !mountable;
+    /* A mount on a symbolic link would cover what it leads to; the link itself could be replaced.
+     */
+    return view_is_visible(around) && !mountable && spot->view != VIEW_PRIVATE &&
+           (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK || around != VIEW_RO);
+}
+
+/* Who holds a literal rule, given what it meets on this host. */
+static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
+                           enum look look, const char **note)
+{
+    bool native = plan->backend == BACKEND_NATIVE;
+    unsigned wall = native ? BY_MOUNT : BY_LANDLOCK;
+    unsigned supervisor = plan_notifies(plan) ? BY_SUPERVISOR : 0;
+
+    if (plan->backend == BACKEND_COUNT)
+        return 0;
+    if (look == LOOK_ABSENT)
+        *note = "does not exist now";
+    /* Nobody can be asked while it runs: refused by the same walls as a denial. */
+    if (spot->view == VIEW_ASK || spot->write_asks)
+        *note = "asking is not there yet: refused";
+    if (spot->view == VIEW_OVERLAY && !(native && plan_has(plan, FEATURE_OVERLAY)))
+        return 0;
+    /* A policy file that a private tree covers is not there to be changed. */
+    if (around == VIEW_PRIVATE && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
+        return native ? wall : 0;
+    if (spot->view == VIEW_PRIVATE || spot->view == VIEW_SEALED || around == VIEW_PRIVATE)
+        return !native ? 0 : is_late(spot, around, look) ? supervisor : wall;
+    if (is_late(spot, around, look))
+        return supervisor;
+    if (!native && spot->view != around && view_is_visible(around))
+        return supervisor; /* Landlock cannot take back what a parent grants */
+    return wall;           /* mounted, masked, or hidden by absence */
+}
+
+/* What allowing containers costs, of rules that nobody wrote. Those that somebody did are a reason
+ * to refuse. */
+static bool is_given_up(const struct plan *plan, const struct path_rule *rule)
+{
+    return plan->backend == BACKEND_NATIVE && plan_has(plan, FEATURE_NOTIFY) &&
+           !plan_notifies(plan) && rule->layer->authority == AUTHORITY_BUILTIN;
+}
+
+int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
+                    enum view around, enum look look)
+{
+    const char *what = rule_words(plan, rule);
+    const char *note = NULL;
+    unsigned by;
+
+    if (!what)
+        return -ENOMEM;
+    if (rule->suffixes || rule->max_file_bytes) {
+        int r = plan_enforce(plan, arena_printf(&plan->arena, "%s: suffixes and size", what),
+                             rule->origin, BY_APPLICATION, "checked by the tools, not the kernel");
+
+        if (r < 0)
+            return r;
+    }
+    by = literal_by(plan, spot, around, look, &note);
+    if (by == 0 && is_given_up(plan, rule)) {
+        plan->given_up++;
+        return 0;
+    }
+    if (spot->winner != rule && spot->write_winner != rule)
+        note = "another rule decides here";
+    if (plan_enforce(plan, what, rule->origin, by, note) < 0)
+        return -ENOMEM;
+    plan->rules.items[plan->rules.count - 1].is_vital =
+        rule->kind == RULE_SEALED && rule->layer->authority == AUTHORITY_ORG;
+    return 0;
+}
+
+int enforce_pattern(struct plan *plan, const struct path_rule *rule)
+{
+    const char *what = rule_words(plan, rule);
+    bool native = plan->backend == BACKEND_NATIVE;
+    const char *note = NULL;
+    unsigned by = 0;
+
+    if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
+        by = BY_SUPERVISOR | (native ? BY_MOUNT : 0);
+    else if (native && plan_has(plan, FEATURE_NOTIFY) && rule->read >= ACCESS_ASK)
+        by = BY_MOUNT;
+    /* Only what patterns hide is looked for: nobody holds one against writing. */
+    if (by == 0 && is_given_up(plan, rule)) {
+        plan->given_up++;
+        return 0;
+    }
+    if (by & BY_MOUNT)
+        note = by & BY_SUPERVISOR
+                   ? "matches at the start are masked, later ones refused"
+                   : "matches at the start are masked; later ones can be made, as containers are";
+    return what ? plan_enforce(plan, what, rule->origin, by, note) : -ENOMEM;
+}
+
+int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
+{
+    const char *what = rule_words(plan, rule);
+
+    if (!plan_notifies(plan) && is_given_up(plan, rule)) {
+        plan->given_up++;
+        return 0;
+    }
+    return what ? plan_enforce(plan, what, rule->origin, plan_notifies(plan) ? BY_SUPERVISOR : 0,
+                               "nothing but a directory is made there")
+                : -ENOMEM;
+}
+
+int enforce_given_up(struct plan *plan)
+{
+    const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
+    int r;
+
+    if (plan->given_up == 0)
+        return 0;
+    r = plan_enforce(plan,
+                     arena_printf(&plan->arena,
+                                  "%zu protected names that do not exist now or lie further down",
+                                  plan->given_up),
+                     setting->origin, 0, "they can be made and changed, as containers are allowed");
+    if (r == 0)
+        plan->rules.items[plan->rules.count - 1].is_accepted = true;
+    return r;
+}
+
+int enforce_shut(struct plan *plan)
+{
+    const struct feature_fact *overlay = &plan->facts->features[FEATURE_OVERLAY];
+
+    if (plan->shut == 0)
+        return 0;
+    return plan_enforce(plan, "sockets in the system's read-only trees cannot be connected to",
+                        (struct origin){0}, overlay->available ? BY_MOUNT : 0,
+                        overlay->available
+                            ? NULL
+                            : arena_printf(&plan->arena, "no overlayfs here (%s: %s)",
+                                           overlay->step, strerror(overlay->errnum)));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A literal path that rules are about: what is seen there, and who sees to it. */
+#ifndef PLAN_SPOT_H
+#define PLAN_SPOT_H
+
+#include "base/path.h"
+#include "plan/plan.h"
+
+enum view {
+    VIEW_HIDDEN,
+    VIEW_ASK,
+    VIEW_RO,
+    VIEW_RW,
+    VIEW_OVERLAY,
+    VIEW_PRIVATE,
+    VIEW_SEALED, /* in a private tree, and read-only */
+};
+
+struct spot {
+    const struct path_rule *rule; /* the first rule with this path */
+    size_t number;                /* in the order of the policy */
+    enum view view;
+    const struct path_rule *winner; /* of the decision for reads; NULL: a default */
+    const struct path_rule *write_winner;
+    bool write_asks;
+    bool has_step;
+};
+
+static inline bool view_is_visible(enum view view)
+{
+    return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY;
+}
+
+/* A fresh procfs is private, but the kernel fills it with the same names as the host's. */
+static inline bool view_in_own_proc(const char *path, enum view around)
+{
+    return around == VIEW_PRIVATE && path_is_below(path, "/proc");
+}
+
+/* Each adds who holds a rule to the plan: 0 or -ENOMEM. */
+int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
+                    enum view around, enum look look);
+int enforce_pattern(struct plan *plan, const struct path_rule *rule);
+int enforce_only_dir(struct plan *plan, const struct path_rule *rule);
+/* One line for all that allowing containers costs. */
+int enforce_given_up(struct plan *plan);
+/* One line for the trees whose sockets are to be out of reach. */
+int enforce_shut(struct plan *plan);
+
+#endif
