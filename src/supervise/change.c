@@ -61,6 +61,11 @@ static int judge_rename(const struct call *call, const struct side *from, const 
 
     if (strcmp(from->at.name, ".") == 0 || strcmp(to->at.name, ".") == 0)
         return 0; /* the kernel refuses it */
+    /* The kernel asks for this first, once the directories may be searched. What a rule is against
+     * is refused for that, and told of. */
+    if (!from->is_refused && !to->is_refused && from->missing != -EACCES &&
+        to->missing != -EACCES && locate_is_across(from->at.dir, to->at.dir))
+        return -EXDEV;
     /* SECURITY: what is not there now is not looked for again: a socket appears without a call that
      * is seen, and another sandbox may work in the same tree. */
     if (from->missing)
@@ -80,6 +85,21 @@ static int judge_rename(const struct call *call, const struct side *from, const 
     if (r == 0 && !guard_is_same_below(call->guard, from->at.path, to->at.path))
         r = -EXDEV;
     return r;
+}
+
+/*
+ * Whether a name is one of the caller's own descriptors. KERNEL: a process may
+ * write in its own /proc/PID/fd whatever the mode says, and no other may. It comes to
+ * nothing there but to another errno.
+ */
+static bool is_own_descriptor(const struct call *call, const struct location *at)
+{
+    const char *name = strrchr(at->path, '/');
+    struct caller_ids ids;
+
+    return name && name - at->path >= 3 && strncmp(name - 3, "/fd", 3) == 0 &&
+           locate_is_proc(at->dir) && caller_ids(call->caller, &ids) == 0 &&
+           locate_proc_pid(at->path) == ids.tgid;
 }
 
 int change_name(struct call *call)
@@ -106,6 +126,9 @@ int change_name(struct call *call)
     if (r == 0 &&
         syscall(SYS_renameat2, sides[0].at.dir, names[0], sides[1].at.dir, names[1], flags) < 0)
         r = -errno;
+    if (r == -EACCES && is_own_descriptor(call, &sides[0].at) &&
+        is_own_descriptor(call, &sides[1].at))
+        r = -EPERM;
     location_done(&sides[0].at);
     location_done(&sides[1].at);
     return r;
@@ -160,7 +183,11 @@ int change_remove(struct call *call)
     if (r < 0)
         return r;
     (void)snprintf(name, sizeof(name), "%s%s", at.name, at.has_slash ? "/" : "");
-    return unlinkat(at.dir, name, flags) < 0 ? -errno : 0;
+    if (unlinkat(at.dir, name, flags) == 0)
+        return 0;
+    if (errno == EACCES && is_own_descriptor(call, &at))
+        return flags & AT_REMOVEDIR ? -ENOTDIR : -EPERM;
+    return -errno;
 }
 
 int change_prepare_size(struct call *call)

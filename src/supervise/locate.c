@@ -124,14 +124,23 @@ bool locate_is_inside(const struct locator *locator, int fd)
     return there >= 0 && locate_is_same(fd, there);
 }
 
-static bool is_same_mount(int a, int b)
+/* 1: they are on the same mount; 0: on different ones; else the kernel does not tell.
+ * KERNEL(5.8): it does. */
+static int is_same_mount(int a, int b)
 {
     struct statx one = {0};
     struct statx other = {0};
 
-    return syscall(SYS_statx, a, "", AT_EMPTY_PATH, STATX_MNT_ID, &one) == 0 &&
-           syscall(SYS_statx, b, "", AT_EMPTY_PATH, STATX_MNT_ID, &other) == 0 &&
-           (one.stx_mask & other.stx_mask & STATX_MNT_ID) && one.stx_mnt_id == other.stx_mnt_id;
+    if (syscall(SYS_statx, a, "", AT_EMPTY_PATH, STATX_MNT_ID, &one) < 0 ||
+        syscall(SYS_statx, b, "", AT_EMPTY_PATH, STATX_MNT_ID, &other) < 0 ||
+        !(one.stx_mask & other.stx_mask & STATX_MNT_ID))
+        return -ENOSYS;
+    return one.stx_mnt_id == other.stx_mnt_id;
+}
+
+bool locate_is_across(int a, int b)
+{
+    return is_same_mount(a, b) == 0;
 }
 
 bool locate_was_inside(const struct locator *locator, int fd, const char *path,
@@ -154,7 +163,7 @@ bool locate_was_inside(const struct locator *locator, int fd, const char *path,
         *strrchr(above, '/') = '\0';
         there = above[0] ? open_linkless(locator, above) : -EBADF;
     } while (above[0] && there < 0);
-    return there >= 0 && is_same_mount(fd, there);
+    return there >= 0 && is_same_mount(fd, there) == 1;
 }
 
 bool locate_is_proc(int fd)

@@ -84,6 +84,8 @@ bool locate_is_mount_point(const struct location *location);
 
 /* Whether both are the same file by the same mount. */
 bool locate_is_same(int a, int b);
+/* Whether the two are surely on different mounts. */
+bool locate_is_across(int a, int b);
 
 /* Which process of the sandbox's /proc a path is about: its id, 0 none, -EACCES unknown. */
 pid_t locate_proc_pid(const char *path);

@@ -155,6 +155,7 @@ static void try_modes(void)
     EXPECT(EACCES, fsetxattr(config, "system.posix_acl_access", "x", 1, 0));
     EXPECT(EACCES, removexattr("toconfig", "user.a"));
     EXPECT(EACCES, fremovexattr(config, "user.a"));
+    EXPECT(EBADF, fsetxattr(AT_FDCWD, "user.a", "x", 1, 0));
     EXPECT(0, chmod("file", 0755));
     EXPECT(0, chmod("p/.git", 0755));
     close(config);
