@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "supervise/answer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -284,8 +285,44 @@ int caller_signals(int status_fd, struct caller_signals *ret_signals)
         return -ESRCH;
     ret_signals->own &= ~blocked;
     ret_signals->shared &= ~blocked;
-    ret_signals->is_first = group == thread;
+    ret_signals->group = (pid_t)group;
+    ret_signals->thread = (pid_t)thread;
     return 0;
+}
+
+/* What a thread blocks; nothing where it cannot be seen. */
+static uint64_t blocked_by(int tasks, const char *thread)
+{
+    char text[STATUS_BYTES];
+    autoclose int fd = -EBADF;
+    uint64_t blocked = 0;
+    ssize_t got;
+
+    (void)snprintf(text, sizeof(text), "%s/status", thread);
+    fd = openat(tasks, text, O_RDONLY | O_CLOEXEC);
+    got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    return parse_field(text, "SigBlk", 16, &blocked) < 0 ? 0 : blocked;
+}
+
+bool caller_is_only_taker(const struct caller_signals *signals)
+{
+    uint64_t left = signals->shared;
+    char path[32];
+    const struct dirent *entry;
+    DIR *tasks;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/task", (int)signals->group);
+    tasks = opendir(path);
+    if (!tasks)
+        return false;
+    while (left && (entry = readdir(tasks)))
+        if (entry->d_name[0] != '.' && strtol(entry->d_name, NULL, 10) != signals->thread)
+            left &= blocked_by(dirfd(tasks), entry->d_name);
+    (void)closedir(tasks);
+    return left != 0;
 }
 
 int caller_take_fd(struct caller *caller, int fd)

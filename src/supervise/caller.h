@@ -50,11 +50,13 @@ int caller_name(struct caller *caller, char name[static CALLER_NAME_BYTES]);
 struct caller_signals {
     uint64_t own;    /* sent to it */
     uint64_t shared; /* sent to its process */
-    bool is_first;   /* it is its process's first thread */
+    pid_t group, thread;
 };
 /* Its status in /proc, borrowed; and what that says, also when the caller is another by now. */
 int caller_status(struct caller *caller);
 int caller_signals(int status_fd, struct caller_signals *ret_signals);
+/* Whether all its other threads block one of the signals that wait for the whole process. */
+bool caller_is_only_taker(const struct caller_signals *signals);
 int caller_ids(struct caller *caller, struct caller_ids *ret_ids);
 /* Device number of its controlling terminal; -ENXIO: it has none that is the sandbox's own. */
 int caller_tty(struct caller *caller, dev_t *ret_device);

@@ -59,9 +59,13 @@ static bool keep_fds(const int fds[static KEPT_FDS])
  *
  * KERNEL(5.19): once its call is taken up only what kills a caller wakes it. That
  * a signal waits is seen from here. RESTART may only be said where the kernel has
- * marked this very thread, or the number would be what the program sees: what
- * is pending for the whole process is its first thread's, unless that blocks it. Of
- * other threads any one may have been chosen, so they are told EINTR.
+ * marked this very thread (TIF_SIGPENDING), for only then does it look at the
+ * result on the way out: else the number would be what the program sees. The mark
+ * itself nobody shows. complete_signal() puts it, for what is sent to the whole
+ * process, on the first thread unless that blocks it, else on one of those that
+ * do not; retarget_shared_pending() moves it when that one blocks it later or ends.
+ * So the first thread has it, or the only one that does not block the signal. Of
+ * several others any may have been chosen: they are told EINTR.
  */
 static int interruption(unsigned *seen)
 {
@@ -76,7 +80,7 @@ static int interruption(unsigned *seen)
     /* Another thread may be about to take it. */
     if (++*seen < 2)
         return 0;
-    return signals.is_first ? -RESTART : -EINTR;
+    return signals.group == signals.thread || caller_is_only_taker(&signals) ? -RESTART : -EINTR;
 }
 
 /*

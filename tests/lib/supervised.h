@@ -506,6 +506,9 @@ static inline void expect(const char *what, long result, int errnum)
     struct entry *entry = &shared->entries[1][shared->count[1]++];
 
     *entry = (struct entry){.what = what, .result = result, .errnum = result < 0 ? errno : 0};
+    /* What failed earlier says no errno any more: it failed all the same. */
+    if (result < 0 && entry->errnum == 0)
+        entry->errnum = EPROTO;
     entry->notes[0] = errnum;
 }
 #define EXPECT(errnum, call) expect(#call, (errno = 0, (long)(call)), (errnum))

@@ -2,9 +2,12 @@
 /* Callers that wait, race, have terminals and containers; signals in between. */
 #include "lib/supervised.h"
 
+static atomic_int alarms;
+
 static void on_alarm(int number)
 {
     (void)number;
+    alarms++;
 }
 
 static void catch_alarm(int flags)
@@ -70,6 +73,43 @@ static void restart_open(void)
     close((int)(intptr_t)other);
 }
 
+static void *restart_elsewhere(void *set)
+{
+    pthread_t thread;
+    void *other;
+    int fd;
+
+    MUST(pthread_create(&thread, NULL, open_reading, (void *)(uintptr_t) "fifo") == 0);
+    (void)pthread_sigmask(SIG_UNBLOCK, set, NULL);
+    fd = open("fifo", O_WRONLY);
+    EXPECT(0, fd);
+    if (fd < 0)
+        fd = open("fifo", O_WRONLY); /* or the other end would wait for ever */
+    MUST(pthread_join(thread, &other) == 0);
+    close(fd);
+    close((int)(intptr_t)other);
+    return NULL;
+}
+
+/* The same in a thread that is not the first, and that alone takes the signal. */
+static void restart_open_in_thread(void)
+{
+    struct itimerval soon = {.it_value = {.tv_usec = 50 * 1000}};
+    sigset_t alarm;
+    pthread_t thread;
+
+    catch_alarm(SA_RESTART);
+    (void)sigemptyset(&alarm);
+    (void)sigaddset(&alarm, SIGALRM);
+    (void)pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+    MUST(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+    alarms = 0;
+    MUST(pthread_create(&thread, NULL, restart_elsewhere, &alarm) == 0);
+    MUST(pthread_join(thread, NULL) == 0);
+    HOLDS(alarms == 1);
+    (void)pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+}
+
 /* Signals that nobody handles: ignored, stopping, deadly. */
 static void quit_open(void)
 {
@@ -97,6 +137,7 @@ static void interrupt_opens(void)
     interrupt_open(0, 0, EINTR);
     interrupt_open(0, getpid(), EINTR);
     restart_open();
+    restart_open_in_thread();
     quit_open();
 }
 
