@@ -150,9 +150,34 @@ remember() {
     [ -e "$home/.cache" ] || caches+=("$home/.cache")
 }
 remember "$(id -un)"
+
+# traces: what is bawn's, or a test's, outside of what a test gets to work in. Of the directory where a
+# user's sessions are noted only what is in it counts: it stays.
+traces() {
+    local home
+    home=$(getent passwd "$test_user" | cut -d: -f6)
+    find /tmp /srv /var/tmp ${home:+"$home"} -mindepth 1 -maxdepth 1 -name 'bawn-*' \
+        ! -path "$work" ! -regex '/tmp/bawn-[0-9]+' 2>/dev/null
+    find /tmp/bawn-[0-9]* /run/bawn -mindepth 1 -maxdepth 1 2>/dev/null
+    find /sys/fs/cgroup -type d -name 'bawn-*' 2>/dev/null
+}
+
+# leftovers: names what is there and was not at the start. What ends by itself may take a moment.
+leftovers() {
+    local left
+    for _ in 1 2 3 4 5; do
+        left=$(traces | sort | comm -13 "$work/traces" -)
+        [ -n "$left" ] || return 0
+        sleep 1
+    done
+    echo "left behind by the tests, or by somebody who runs bawn beside them:"
+    printf '    %s\n' "$left"
+    return 1
+}
 work=$(mktemp -d /tmp/bawn-test.XXXXXX)
 chmod 755 "$work"
 trap 'rm -rf "$work" "${caches[@]}"' EXIT
+traces | sort >"$work/traces"
 
 # battery LABEL ARGUMENT...: what must stay contained, tried for real.
 battery() {
@@ -187,6 +212,7 @@ if [ "$quick" = --quick ]; then
     beside suite "plain, as $(id -un)" "$work/plain"
     beside battery "as $(id -un)" B-0 B-1 C-0 D-0 E-0
     together
+    leftovers; note "nothing is left behind" $?
     sum
     exit
 fi
@@ -297,4 +323,5 @@ echo "==> bench"
 build/tests/bench_query --check; note "bench" $?
 scripts/bench.py --quick --check; note "bench of the start" $?
 
+leftovers; note "nothing is left behind" $?
 sum

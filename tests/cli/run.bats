@@ -6,6 +6,13 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p work
     cd work || return 1
+    places=()
+}
+
+# What a test made outside its own directory goes, however it ended.
+teardown() {
+    # shellcheck disable=SC2031 # set in this shell
+    [ "${#places[@]}" -eq 0 ] || rm -rf -- "${places[@]}"
 }
 
 @test "run: the exit status is the command's" {
@@ -346,7 +353,9 @@ calls_of() {
 
 @test "run: when a plan is made anew nothing of the old one is left, masks neither" {
     [ "$(id -u)" -eq 0 ] || return 0
-    place=$(mktemp -d)
+    place=$(mktemp -d /tmp/bawn-place.XXXXXX)
+    # shellcheck disable=SC2030,SC2031 # of this test and its teardown
+    places+=("$place")
     chmod 755 "$place"
     mkdir -p "$place/home/.config/bawn" "$place/work/hidden"
     chown -R 4711:4711 "$place"/*
@@ -361,7 +370,6 @@ calls_of() {
         run -0 "${as_user[@]}" "$BAWN" run --deny "$place/work/hidden" -- true
     done
     run find "$place/home/.cache/bawn/plans" -mindepth 1 -maxdepth 1
-    rm -r "$place"
     # The plan, and the skeleton of its root.
     [ "${#lines[@]}" -eq 2 ]
 }
@@ -507,18 +515,19 @@ calls_of() {
 @test "run: root works below a directory that is root's alone, with all else to be read" {
     [ "$(id -u)" -eq 0 ] || return 0
     shut=$(mktemp -d /srv/bawn-test.XXXXXX)
+    # shellcheck disable=SC2030,SC2031 # of this test and its teardown
+    places+=("$shut")
     mkdir -p "$shut/a/work"
     echo secret >"$shut/secret"
     chmod 700 "$shut"
     for _ in 1 2; do
         run -0 "$BAWN" run -C "$shut/a/work" --set sandbox.reads=static -- \
             sh -c "echo made >x && cat x && ls -A $shut && ! touch $shut/y 2>/dev/null"
-        [ "$output" = $'made\na' ] || { rm -r "$shut"; false; }
+        [ "$output" = $'made\na' ]
     done
     # One that others may enter is shown as it is.
     chmod 711 "$shut"
     run -0 "$BAWN" run -C "$shut/a/work" --set sandbox.reads=static -- cat "$shut/secret"
-    rm -r "$shut"
     [ "$output" = secret ]
 }
 

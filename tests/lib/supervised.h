@@ -337,7 +337,7 @@ static inline void write_map(pid_t pid, const char *file, const char *text)
 struct sandbox {
     struct test_image image;
     uid_t host_uid; /* who the command is to the host; to itself it is 0 where that differs */
-    char root[64];
+    char root[TEST_DIR_BYTES];
     pid_t pid;
     int sock;
     int fds[2]; /* listener, root */
@@ -437,8 +437,7 @@ static inline void sandbox_start(struct sandbox *sandbox, const struct command *
         sandbox->image.header.host_uid = sandbox->image.header.host_gid = host_uid;
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert(shared != MAP_FAILED);
-    (void)snprintf(sandbox->root, sizeof(sandbox->root), "/tmp/bawn-supervise-XXXXXX");
-    ck_assert(mkdtemp(sandbox->root) != NULL);
+    test_make_dir(sandbox->root, "supervise");
     ck_assert_int_eq(chmod(sandbox->root, 0755), 0);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks), 0);
     ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);

@@ -158,9 +158,9 @@ END_TEST
 /* A directory of the case's own. */
 static void enter_fresh_dir(void)
 {
-    char dir[] = "/tmp/bawn-base.XXXXXX";
+    char dir[TEST_DIR_BYTES];
 
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    test_make_dir(dir, "base");
     ck_assert_int_eq(chdir(dir), 0);
 }
 

@@ -62,10 +62,10 @@ static const struct image_mount *find_step(const struct image *image, enum image
 
 static char *make_workspace(void)
 {
-    static char dir[] = "/tmp/bawn-image.XXXXXX";
-    char path[64];
+    static char dir[TEST_DIR_BYTES];
+    char path[2 * TEST_DIR_BYTES];
 
-    ck_assert_ptr_nonnull(mkdtemp(dir));
+    test_make_dir(dir, "image");
     (void)snprintf(path, sizeof(path), "%s/.git", dir);
     ck_assert_int_eq(mkdir(path, 0755), 0);
     (void)snprintf(path, sizeof(path), "%s/.git/hooks", dir);
@@ -75,7 +75,7 @@ static char *make_workspace(void)
 
 static void drop_workspace(const char *dir)
 {
-    char path[64];
+    char path[2 * TEST_DIR_BYTES];
 
     (void)snprintf(path, sizeof(path), "%s/.git/hooks", dir);
     (void)rmdir(path);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static char root[64];
+static char root[TEST_DIR_BYTES];
 static char org[80];
 static bool bare; /* without a profile: in it /tmp is private, and so is all of this */
 
@@ -23,8 +23,7 @@ static void set_up(void)
 {
     struct bawn_error err;
 
-    (void)snprintf(root, sizeof(root), "/tmp/bawn-layers.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(root));
+    test_make_dir(root, "layers");
     (void)snprintf(org, sizeof(org), "%s/org", root);
     ck_assert_int_eq(chdir(root), 0);
     ck_assert_int_eq(file_make_dirs("home/.config/bawn", &err), 0);

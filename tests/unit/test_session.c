@@ -17,7 +17,7 @@
 
 enum { CASE_SECONDS = 60 };
 
-static char workspace[] = "/tmp/bawn-test-session-XXXXXX";
+static char workspace[TEST_DIR_BYTES];
 static struct bawn_load *load;
 static struct bawn_policy *policy;
 static struct bawn_host *host;
@@ -47,7 +47,7 @@ static const char *time_limit; /* NULL: none */
 
 static void make_plan(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(workspace));
+    test_make_dir(workspace, "session");
     ck_assert_int_eq(bawn_load_new(&load, &err), 0);
     bawn_load_isolated(load, true);
     ck_assert_int_eq(bawn_load_workspace(load, workspace, &err), 0);
@@ -299,9 +299,9 @@ END_TEST
 
 START_TEST(an_unknown_session_is_not_opened)
 {
-    char runtime[] = "/tmp/bawn-test-runtime-XXXXXX";
+    char runtime[TEST_DIR_BYTES];
 
-    ck_assert_ptr_nonnull(mkdtemp(runtime));
+    test_make_dir(runtime, "runtime");
     ck_assert_int_eq(setenv("XDG_RUNTIME_DIR", runtime, 1), 0);
     ck_assert_int_eq(bawn_session_open("zzzzzz", &session, &err), -ESRCH);
     ck_assert_str_eq(err.code, "session.unknown");

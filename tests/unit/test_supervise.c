@@ -371,11 +371,11 @@ static void use_host_dir(void)
 START_TEST(a_directory_of_the_host_is_not_written_by_descriptor)
 {
     struct command command = {.after = use_host_dir};
-    char dir[] = "/tmp/bawn-host-XXXXXX";
+    char dir[TEST_DIR_BYTES];
     struct sandbox sandbox;
     int fd;
 
-    ck_assert(mkdtemp(dir) != NULL);
+    test_make_dir(dir, "host");
     ck_assert_int_eq(chmod(dir, 0777), 0);
     host_dir = open(dir, O_RDONLY | O_DIRECTORY);
     fd = openat(host_dir, "witness", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);

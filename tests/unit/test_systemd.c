@@ -25,14 +25,13 @@ enum { MIB = 1024 * 1024, SERVER_LIFE_SECONDS = 20 };
 /* XDG_RUNTIME_DIR of the caller, from before the cases set their own. */
 static const char *real_runtime;
 
-static char runtime_dir[64];
+static char runtime_dir[TEST_DIR_BYTES];
 
 static void make_runtime(void)
 {
     char path[128];
 
-    (void)snprintf(runtime_dir, sizeof(runtime_dir), "/tmp/bawn-systemd.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(runtime_dir));
+    test_make_dir(runtime_dir, "systemd");
     (void)snprintf(path, sizeof(path), "%s/systemd", runtime_dir);
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert_int_eq(setenv("XDG_RUNTIME_DIR", runtime_dir, 1), 0);
