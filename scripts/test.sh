@@ -72,12 +72,12 @@ ended() {
     fi
 }
 
-# suite LABEL DIR: everything in a staged directory, as the user running this or as $3.
-suite() {
+# begin LABEL DIR [USER]: makes a place for results, $tap, and says who the tests run as, ${as[@]}: the
+# user running this or the one named.
+begin() {
     local label=$1 dir=$2 user=${3:-}
-    local tap
     tap=$(mktemp -d "$dir/tap.XXXXXX")
-    local as=(env)
+    as=(env)
     if [ -n "$user" ]; then
         chown "$user" "$tap"
         as=(runuser -u "$user" -- env)
@@ -85,7 +85,11 @@ suite() {
     as+=(-C "$dir" "BAWN_TEST_TAP=$tap" "BAWN=$dir/bin/bawn"
         "ASAN_OPTIONS=detect_leaks=1" "HOME=$tap")
     echo "==> $label"
-    local program name status
+}
+
+# programs LABEL DIR [USER]: the test programs of a staged directory, and those that replay corpora.
+programs() {
+    local label=$1 dir=$2 user=${3:-} program name status
     for program in "$dir"/bin/test_*; do
         name=$(basename "$program")
         # An ordinary user has no control group here: there is nothing that it could show.
@@ -103,10 +107,37 @@ suite() {
         [ $status -eq 0 ] || cat "$tap/$name.out"
         note "$label: $name" $status
     done
-    "${as[@]}" bats --formatter tap tests/cli >"$tap/cli.tap" 2>"$tap/cli.err"
+}
+
+# cli LABEL FILE...: tests of the command line.
+cli() {
+    local label=$1 status
+    shift
+    "${as[@]}" bats --formatter tap "$@" >"$tap/cli.tap" 2>"$tap/cli.err"
     status=$?
     [ $status -eq 0 ] || { cat "$tap/cli.err"; grep -A12 '^not ok' "$tap/cli.tap" | grep '^#'; }
     ended "$label: bats" $status "$tap/cli.tap"
+}
+
+# suite LABEL DIR [USER]: everything in a staged directory.
+suite() {
+    local tap as
+    begin "$@"
+    programs "$@"
+    cli "$1" tests/cli
+    count "$tap"
+}
+
+# part WHAT LABEL DIR [FILE...]: some of it: "programs", or the named files of "cli".
+part() {
+    local what=$1 label=$2 dir=$3 tap as
+    shift 3
+    begin "$label, $what" "$dir"
+    if [ "$what" = cli ]; then
+        cli "$label" "$@"
+    else
+        programs "$label" "$dir"
+    fi
     count "$tap"
 }
 
@@ -209,7 +240,13 @@ if [ "$quick" = --quick ]; then
     echo "==> lint"
     scripts/lint.sh --quick; note "lint" $?
     stage "$work/plain" build
-    beside suite "plain, as $(id -un)" "$work/plain"
+    me=$(id -un)
+    # All at once, for most of it waits for something.
+    slow=(tests/cli/{session,usage,policy}.bats)
+    mapfile -t others < <(printf '%s\n' tests/cli/*.bats | grep -vxF "$(printf '%s\n' "${slow[@]}")")
+    beside part programs "as $me" "$work/plain"
+    beside part cli "as $me" "$work/plain" "${slow[@]}"
+    beside part cli "as $me" "$work/plain" "${others[@]}"
     beside battery "as $(id -un)" B-0 B-1 C-0 D-0 E-0
     together
     leftovers; note "nothing is left behind" $?
