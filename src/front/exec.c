@@ -109,7 +109,7 @@ static int send_command(struct exec *exec)
 
     for (int fd = 0; fd < CONTROL_FDS; fd++) {
         /* The session judges too, and knows its network; relaying is right for any. */
-        int kind = stream_judge(fd, fd, IMAGE_OWN_NET, exec->err);
+        int kind = stream_judge(fd, fd, IMAGE_OWN_NET, NULL, exec->err);
 
         fds[fd] = fd;
         if (kind == STREAM_RELAYED)

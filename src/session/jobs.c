@@ -33,11 +33,12 @@ size_t control_job_count(const struct control *control)
 
 /* SECURITY: into a terminal of the host's a program could type; and what has to be relayed, the
  * client relays. */
-static int look_at_streams(const struct session *session, const int fds[CONTROL_FDS],
+static int look_at_streams(struct session *session, const int fds[CONTROL_FDS],
                            struct bawn_error *err)
 {
     for (int i = 0; i < CONTROL_FDS; i++) {
-        int kind = stream_judge(fds[i], i, session->request->image->flags, err);
+        int kind = stream_judge(fds[i], i, session->request->image->flags,
+                                server_streams(&session->server), err);
 
         if (kind < 0)
             return kind;

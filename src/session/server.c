@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,13 +42,28 @@ _Noreturn static void serve(struct supervisor_options options, const int *doors,
     _exit(result == -EPIPE ? 0 : 1);
 }
 
-/* Memory that both see. That there is none is no reason not to start. */
-static struct supervisor_notes *share_notes(void)
-{
-    void *page = mmap(NULL, sizeof(struct supervisor_notes), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+/* Memory that both see. */
+struct shared {
+    struct supervisor_notes notes;
+    struct streams streams;
+};
 
-    return page == MAP_FAILED ? NULL : page;
+static int share(struct server *server, struct bawn_error *err)
+{
+    struct shared *shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (shared == MAP_FAILED)
+        return error_errno(err, errno, "share memory with the process that makes the calls");
+    memcpy(&shared->streams, &server->early, sizeof(server->early));
+    server->notes = &shared->notes;
+    server->streams = &shared->streams;
+    return 0;
+}
+
+struct streams *server_streams(struct server *server)
+{
+    return server->streams ? server->streams : &server->early;
 }
 
 /* A fork. */
@@ -69,7 +85,10 @@ int server_start(struct server *server, const struct cgroup *group,
     int errnum;
     long pid;
 
-    shared.notes = server->notes = share_notes();
+    if (share(server, err) < 0)
+        return -ENOMEM;
+    shared.notes = server->notes;
+    shared.streams = server->streams;
     pid = group_fd < 0 ? -1 : split(server, group_fd);
     /* KERNEL: nobody is born in a group that is full, but whoever comes by the door is let in. */
     if (pid < 0 && group->kind != CGROUP_NONE)

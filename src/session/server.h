@@ -18,8 +18,13 @@
 struct server {
     pid_t pid; /* 0: not started */
     int pidfd;
-    struct supervisor_notes *notes; /* shared with it; NULL: it has none */
+    struct streams early;           /* what came in before it was started */
+    struct streams *streams;        /* shared with it */
+    struct supervisor_notes *notes; /* the same; both are NULL until it is started */
 };
+
+/* Where to add what comes in as a stream. */
+struct streams *server_streams(struct server *server);
 
 int server_start(struct server *server, const struct cgroup *group,
                  const struct supervisor_options *options, struct bawn_error *err);

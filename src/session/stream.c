@@ -103,24 +103,18 @@ static int judge_file(int fd, int stream, uint32_t flags, const struct stat *sta
     return STREAM_PASSES;
 }
 
-int stream_judge(int fd, int stream, uint32_t flags, struct bawn_error *err)
+static int judge(int fd, int stream, uint32_t flags, const struct stat *status,
+                 struct bawn_error *err)
 {
-    struct stat status;
-    int opened = fcntl(fd, F_GETFL);
-
-    if (opened < 0 || fstat(fd, &status) < 0)
-        return error_errno(err, errno, "standard stream %d", stream);
-    if (opened & O_PATH)
-        return refuse(EBADF, stream, "not open, only named (O_PATH)", err);
-    switch (status.st_mode & S_IFMT) {
+    switch (status->st_mode & S_IFMT) {
     case S_IFIFO:
         return STREAM_PASSES;
     case S_IFREG:
-        return judge_file(fd, stream, flags, &status, err);
+        return judge_file(fd, stream, flags, status, err);
     case S_IFSOCK:
         return judge_socket(fd, stream, flags, err);
     case S_IFCHR:
-        if (is_harmless(status.st_rdev))
+        if (is_harmless(status->st_rdev))
             return STREAM_PASSES;
         return isatty(fd) ? STREAM_TERMINAL : refuse(EACCES, stream, "a device", err);
     case S_IFDIR:
@@ -130,4 +124,21 @@ int stream_judge(int fd, int stream, uint32_t flags, struct bawn_error *err)
     default:
         return refuse(EINVAL, stream, "no stream, but a handle of the kernel's", err);
     }
+}
+
+int stream_judge(int fd, int stream, uint32_t flags, struct streams *streams,
+                 struct bawn_error *err)
+{
+    struct stat status;
+    int opened = fcntl(fd, F_GETFL);
+    int kind;
+
+    if (opened < 0 || fstat(fd, &status) < 0)
+        return error_errno(err, errno, "standard stream %d", stream);
+    if (opened & O_PATH)
+        return refuse(EBADF, stream, "not open, only named (O_PATH)", err);
+    kind = judge(fd, stream, flags, &status, err);
+    if (kind == STREAM_PASSES && streams)
+        streams_add(streams, &status);
+    return kind;
 }

@@ -12,12 +12,16 @@
 #ifndef SESSION_STREAM_H
 #define SESSION_STREAM_H
 
+#include "supervise/streams.h"
+
 #include <bawn/error.h>
 #include <stdint.h>
 
 enum stream_kind { STREAM_PASSES, STREAM_TERMINAL, STREAM_RELAYED };
 
-/* flags: of the image. Returns the kind, or a negative errno. */
-int stream_judge(int fd, int stream, uint32_t flags, struct bawn_error *err);
+/* flags: of the image. What is handed in as it is, is added to streams, which may be NULL. Returns
+ * the kind, or a negative errno. */
+int stream_judge(int fd, int stream, uint32_t flags, struct streams *streams,
+                 struct bawn_error *err);
 
 #endif

@@ -19,7 +19,8 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
     int given[3] = {-EBADF, -EBADF, -EBADF};
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        int kind = stream_judge(fd, fd, session->request->image->flags, err);
+        int kind = stream_judge(fd, fd, session->request->image->flags,
+                                server_streams(&session->server), err);
 
         if (kind == STREAM_RELAYED)
             kind = given[fd] = relays_add(&session->relays, &session->loop, fd, fd, err);

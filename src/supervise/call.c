@@ -172,6 +172,11 @@ int call_judge_proc(const struct call *call, int fd, const char *path)
     return pid != 1 && is_lendable(call, pid, path) ? 0 : -EACCES;
 }
 
+bool call_is_nameless_stream(const struct call *call, const char *path, const struct stat *st)
+{
+    return (path[0] != '/' || st->st_nlink == 0) && streams_has(call->options->streams, st);
+}
+
 int call_take_umask(struct call *call)
 {
     mode_t mask;

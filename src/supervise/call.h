@@ -78,6 +78,9 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
  * uses that knows kernels without it, and openat is for the kernel itself unless it writes. */
 int call_judge_proc(const struct call *call, int fd, const char *path);
 
+/* Whether it came in as a stream, and has no name by which rules could be about it. */
+bool call_is_nameless_stream(const struct call *call, const char *path, const struct stat *st);
+
 /* What is made from here on is made with the caller's umask. */
 int call_take_umask(struct call *call);
 

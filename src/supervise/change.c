@@ -203,6 +203,8 @@ int change_prepare_size(struct call *call)
 /* A pipe or a file without a name has no path that a rule could be about. */
 static int judge_subject(const struct call *call, const struct followed *subject)
 {
+    if (call_is_nameless_stream(call, subject->at.path, &subject->st))
+        return call_refuse(call, subject->at.path, EACCES);
     if (subject->at.path[0] != '/' || subject->st.st_nlink == 0 ||
         call_judge_object(call, subject->object, subject->at.path, subject->at.is_anchored,
                           PATH_WRITE) == 0)

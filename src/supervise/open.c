@@ -184,6 +184,9 @@ static int open_object(struct call *call, int *object, const struct stat *st, co
         r = call_judge_proc(call, *object, path);
     if (r == -EACCES)
         return call_refuse(call, path, EACCES);
+    /* SECURITY: who may read a stream does not write what others read from it. */
+    if (r == 0 && !is_own && call_is_nameless_stream(call, path, st))
+        return call_refuse(call, path, EACCES);
     /* A pipe or a file without a name has no path that a rule could be about. */
     if (r == 0 && path[0] == '/' && st->st_nlink > 0 && !is_own &&
         !(S_ISDIR(st->st_mode) && writes(flags)))

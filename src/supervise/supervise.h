@@ -8,6 +8,7 @@
 #ifndef SUPERVISE_SUPERVISE_H
 #define SUPERVISE_SUPERVISE_H
 
+#include "supervise/streams.h"
 #include "wire/image.h"
 
 #include <sys/types.h>
@@ -33,6 +34,7 @@ struct supervisor_options {
     void (*on_refusal)(void *context, const char *syscall, const char *path, int errnum);
     void *context;
     struct supervisor_notes *notes; /* may be NULL */
+    const struct streams *streams;  /* NULL: none came in */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);
