@@ -33,6 +33,9 @@
 #ifndef SIOCUNIXFILE
 #define SIOCUNIXFILE 0x89e0
 #endif
+#ifndef SIOCGSKNS
+#define SIOCGSKNS 0x894c
+#endif
 
 enum { RESERVED_PORTS = 1024, NETLINK_TRIES = 64, LOST = 255 };
 
@@ -104,6 +107,34 @@ static bool is_free(const struct call *call)
     default:
         return false;
     }
+}
+
+/* A descriptor that the socket gives of what it has, or a negative errno: only who owns the
+ * socket's network may ask. */
+static int ask_socket(const struct call *call, unsigned long request)
+{
+    int fd;
+    int r;
+
+    identity_leave(call->identity);
+    fd = ioctl(call->socket, request, 0);
+    if (fd < 0)
+        fd = -errno;
+    r = identity_enter(call->identity);
+    if (r < 0 && fd >= 0) {
+        (void)close(fd);
+        fd = r;
+    }
+    return fd;
+}
+
+/* SECURITY: a connection that came in as a stream is of the host's network: a name that is no path
+ * would be taken there. */
+static bool is_of_other_net(const struct call *call)
+{
+    autoclose int net = ask_socket(call, SIOCGSKNS);
+
+    return net < 0 ? !caller_shares_net(call->caller) : !caller_is_in_net(call->caller, net);
 }
 
 static bool is_unnamed(const struct call *call)
@@ -217,28 +248,10 @@ static void remove_landed(const struct call *call, int landed, const char *path)
         (void)unlinkat(at.dir, at.name, 0);
 }
 
-/* The file that the socket is bound to, O_PATH; a negative errno where the network is the host's,
- * which only its owner may ask. */
-static int landed_file(const struct call *call)
-{
-    int fd;
-    int r;
-
-    identity_leave(call->identity);
-    fd = ioctl(call->socket, SIOCUNIXFILE, 0);
-    if (fd < 0)
-        fd = -errno;
-    r = identity_enter(call->identity);
-    if (r < 0 && fd >= 0) {
-        (void)close(fd);
-        fd = r;
-    }
-    return fd;
-}
-
 static int judge_landing(const struct call *call, const struct location *at)
 {
-    autoclose int landed = landed_file(call);
+    /* It fails where the network is the host's. */
+    autoclose int landed = ask_socket(call, SIOCUNIXFILE);
     char path[LIMIT_PATH_BYTES];
     struct stat st;
     int r;
@@ -298,6 +311,8 @@ int bind_perform(struct call *call)
 {
     if (is_path(call))
         return bind_path(call);
+    if (is_of_other_net(call))
+        return call_refuse(call, "(a socket from outside)", EACCES);
     if (call->domain == AF_NETLINK && is_unnamed(call))
         return bind_netlink(call);
     /* SECURITY: of a path no byte gets here: it would be the supervisor's own. */

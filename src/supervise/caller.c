@@ -502,12 +502,19 @@ int caller_open_dir(struct caller *caller, int dir_fd)
     return fd == -ENOENT && dir_fd != AT_FDCWD ? -EBADF : fd;
 }
 
-bool caller_shares_net(struct caller *caller)
+bool caller_is_in_net(struct caller *caller, int net_fd)
 {
     autoclose int fd = open_in_proc(caller, "ns/net", O_RDONLY);
-    struct stat ours;
+    struct stat other;
     struct stat its;
 
-    return fd >= 0 && fstat(fd, &its) == 0 && stat("/proc/self/ns/net", &ours) == 0 &&
-           ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+    return fd >= 0 && fstat(fd, &its) == 0 && fstat(net_fd, &other) == 0 &&
+           other.st_dev == its.st_dev && other.st_ino == its.st_ino;
+}
+
+bool caller_shares_net(struct caller *caller)
+{
+    autoclose int ours = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+
+    return ours >= 0 && caller_is_in_net(caller, ours);
 }

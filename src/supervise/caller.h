@@ -84,5 +84,7 @@ int caller_rights(struct caller *caller, struct caller_rights *ret_rights);
 int caller_open_dir(struct caller *caller, int dir_fd);
 /* Whether its network is the supervisor's. */
 bool caller_shares_net(struct caller *caller);
+/* Whether a descriptor of a network namespace is of the one that the caller is in. */
+bool caller_is_in_net(struct caller *caller, int net_fd);
 
 #endif

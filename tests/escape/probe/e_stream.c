@@ -2,18 +2,23 @@
 /*
  * Handles of many kinds as standard input.
  *   e_stream with KIND COMMAND...   runs COMMAND with one; the far end of a connection says
- * "hello", and writes what it hears to standard error e_stream try PORT               whether
- * standard input can be made to reach 127.0.0.1:PORT
+ * "hello", and writes what it hears to standard error
+ *   e_stream try PORT    whether standard input can be made to reach 127.0.0.1:PORT
+ *   e_stream name NAME   whether it, and a socket made here, can have an abstract name; holds
+ * them for a second
  */
 #include "verdict.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 static struct sockaddr_in loopback(int port)
 {
@@ -112,9 +117,33 @@ static void try(int port)
                 "send");
 }
 
+static int name_it(int fd, const char *prefix, const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int length = snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "%s%s", prefix, name);
+
+    return bind(fd, (struct sockaddr *)&address,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length));
+}
+
+static void try_name(const char *name)
+{
+    int own = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    verdict_say(verdict_word(verdict_of(name_it(0, "", name))), "stream");
+    verdict_say(verdict_word(verdict_of(name_it(own, "own-", name))), "own");
+    fflush(stdout);
+    sleep(1);
+}
+
 int main(int argc, char **argv)
 {
     int fd;
+
+    if (argc == 3 && strcmp(argv[1], "name") == 0) {
+        try_name(argv[2]);
+        return 0;
+    }
 
     if (argc == 3 && strcmp(argv[1], "try") == 0) {
         try(atoi(argv[2]));
