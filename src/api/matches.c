@@ -3,6 +3,7 @@
  * are held: found in the trees that are shown, so that they can be masked. */
 #include "api/hardlinks.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /*
  * How it works: only where the policy has a pattern that denies reading, every
@@ -42,7 +42,7 @@ struct walk {
     bool with_sockets;
     bool is_apart; /* it is about a tree that is not granted by itself */
     size_t entries;
-    time_t deadline;
+    int64_t deadline; /* by clock_ms */
     struct bawn_error *err;
     VEC(const struct path_rule *) rules;
     VEC(char *) paths;
@@ -166,7 +166,7 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
     const struct path_rule *rule;
 
     if (++walk->entries > WALK_ENTRIES ||
-        (walk->entries % 1024 == 0 && time(NULL) > walk->deadline))
+        (walk->entries % 1024 == 0 && clock_ms() > walk->deadline))
         return refuse(walk, path);
     if (is_over(walk))
         return 0;
@@ -345,7 +345,7 @@ int matches_find(struct policy *policy, struct view *view, bool with_patterns, s
     struct walk walk = {.policy = policy,
                         .view = view,
                         .with_sockets = with_patterns,
-                        .deadline = time(NULL) + WALK_SECONDS,
+                        .deadline = clock_ms() + WALK_SECONDS * 1000,
                         .err = err};
     int r = hardlinks_find(&walk.hardlinks, policy, report);
     size_t held;

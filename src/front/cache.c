@@ -25,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -33,7 +34,8 @@ enum {
     CACHE_IMAGE_BYTES = 64 << 20,
     CACHE_ENTRIES = 400, /* then those that are older than this are removed */
     CACHE_KEEP_SECONDS = 3600,
-    CACHE_GROUPS = 256, /* who has more goes without */
+    CACHE_GROUPS = 256,    /* who has more goes without */
+    NO_FOLLOWING = 0x2000, /* of statfs. KERNEL(5.10): a mount with nosymfollow */
 };
 
 /* BAWN_* variables are part of a policy; so are files that --claude reads. Then none is kept. */
@@ -263,6 +265,14 @@ void cache_forget(const struct front *front)
         drop(&plans, name);
 }
 
+/* The links of a root are followed by the mount that it lies on. */
+static bool follows_links(int fd)
+{
+    struct statfs facts;
+
+    return fstatfs(fd, &facts) == 0 && !((uint64_t)facts.f_flags & NO_FOLLOWING);
+}
+
 /* Whole, or not there under its name. */
 static bool make_skeleton(const struct image *image, const struct plans *plans, const char *name)
 {
@@ -275,7 +285,7 @@ static bool make_skeleton(const struct image *image, const struct plans *plans, 
     (void)snprintf(unfinished, sizeof(unfinished), "%s.new", name);
     if (mkdirat(plans->fd, unfinished, 0755) == 0) {
         fd = openat(plans->fd, unfinished, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        is_made = fd >= 0 && root_skeleton(image, fd, NULL) == 0 &&
+        is_made = fd >= 0 && follows_links(fd) && root_skeleton(image, fd, NULL) == 0 &&
                   renameat(plans->fd, unfinished, plans->fd, name) == 0;
         if (!is_made)
             plans_remove(plans->fd, unfinished);
