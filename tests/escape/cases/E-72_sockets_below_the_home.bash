@@ -9,7 +9,8 @@ source "$ESCAPE/answers.bash"
 own_mounts "$0"
 
 home=/mnt # not below /tmp, which is another one inside
-mkdir -m 755 "$T/me" && "$BIN/bind" "$T/me" "$home" || skip "no mounts of one's own here"
+mkdir -m 755 "$T/me"
+"$BIN/bind" "$T/me" "$home" || skip "no mounts of one's own here"
 mkdir "$home/project"
 own_passwd "$home"
 export HOME=$home
