@@ -159,6 +159,46 @@ static bool lists_socket(int dir_fd, const struct dirent *entry)
             S_ISSOCK(st.st_mode));
 }
 
+static bool is_inside(const char *path, const char *dir)
+{
+    return path_is_below(path, dir) && strcmp(path, dir) != 0;
+}
+
+/* A tree that is shown, and in no other one that is; of those in a hidden directory alone, if there
+ * is one. */
+static bool is_root(const struct policy *policy, const struct path_rule *rule, const char *hidden)
+{
+    if (rule->kind != RULE_PATH || rule->wild ||
+        (rule->read != ACCESS_ALLOW && rule->read != ACCESS_OVERLAY) ||
+        (hidden && !is_inside(rule->path, hidden)))
+        return false;
+    vec_each (&policy->rules, other) {
+        if ((*other)->kind == RULE_PATH && !(*other)->wild && (*other)->read == ACCESS_ALLOW &&
+            is_inside(rule->path, (*other)->path) && (!hidden || is_inside((*other)->path, hidden)))
+            return false;
+    }
+    return true;
+}
+
+/* SECURITY: what is granted in a directory that is hidden is shown all the same, so it is looked
+ * through like any other tree. */
+static int walk_below(struct walk *walk, const char *hidden)
+{
+    size_t count = walk->policy->rules.count;
+    char path[LIMIT_PATH_BYTES];
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct path_rule *rule = walk->policy->rules.items[i];
+
+        if (!is_root(walk->policy, rule, hidden))
+            continue;
+        (void)snprintf(path, sizeof(path), "%s", rule->path);
+        r = walk_dir(walk, AT_FDCWD, rule->path, path, 0);
+    }
+    return r;
+}
+
 static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry, char *path,
                       unsigned depth)
 {
@@ -178,8 +218,11 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
     if (walk->is_apart && decisions[PATH_READ].access == ACCESS_PRIVATE)
         return 0; /* nothing of the host is there */
     rule = decisions[PATH_READ].rule;
-    if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
-        return note_hidden(walk, rule, dir_fd, entry->d_name, path);
+    if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK) {
+        int r = note_hidden(walk, rule, dir_fd, entry->d_name, path);
+
+        return r < 0 ? r : walk_below(walk, path);
+    }
     if (walk->hardlinks.files.count) {
         const struct held_file *held = hardlinks_match(&walk->hardlinks, dir_fd, entry);
 
@@ -202,11 +245,13 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
     if (depth > WALK_DEPTH)
         return walk->has_patterns ? refuse(walk, path) : 0;
     dir = view_open_dir(walk->view, parent_fd, name, path);
-    if (!dir)
-        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : note_closed(walk, path);
-    if (is_blind(walk, dirfd(dir))) {
-        (void)closedir(dir);
-        return note_closed(walk, path);
+    if (!dir && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+        return 0;
+    if (!dir || is_blind(walk, dirfd(dir))) {
+        if (dir)
+            (void)closedir(dir);
+        r = note_closed(walk, path);
+        return r < 0 ? r : walk_below(walk, path);
     }
     while (r == 0 && !is_over(walk) && (entry = readdir(dir))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -222,20 +267,6 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
     }
     (void)closedir(dir);
     return r;
-}
-
-/* A tree that is shown, and in no other one that is. */
-static bool is_root(const struct policy *policy, const struct path_rule *rule)
-{
-    if (rule->kind != RULE_PATH || rule->wild ||
-        (rule->read != ACCESS_ALLOW && rule->read != ACCESS_OVERLAY))
-        return false;
-    vec_each (&policy->rules, other) {
-        if ((*other)->kind == RULE_PATH && !(*other)->wild && (*other)->read == ACCESS_ALLOW &&
-            strcmp((*other)->path, rule->path) != 0 && path_is_below(rule->path, (*other)->path))
-            return false;
-    }
-    return true;
 }
 
 /* What says no to the sockets of a tree that may be read: as strong as the grant. */
@@ -273,7 +304,7 @@ static bool is_socket(const struct walk *walk, const char *path)
 static bool is_walked(const struct policy *policy, const char *path)
 {
     vec_each (&policy->rules, rule) {
-        if (is_root(policy, *rule) && path_is_below(path, (*rule)->path))
+        if (is_root(policy, *rule, NULL) && path_is_below(path, (*rule)->path))
             return true;
     }
     return false;
@@ -317,7 +348,7 @@ static int walk_trees(struct walk *walk)
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct path_rule *rule = walk->policy->rules.items[i];
 
-        if (!is_root(walk->policy, rule))
+        if (!is_root(walk->policy, rule, NULL))
             continue;
         walk->sockets = NULL;
         if (walk->with_sockets && rule->read_only && rule->layer->authority != AUTHORITY_BUILTIN) {
