@@ -109,6 +109,7 @@ static bool is_blind(const struct walk *walk, int dir_fd)
 }
 
 static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth);
+static int walk_tree(struct walk *walk, const char *root);
 
 /* Whether the walk is over: without patterns it is for sockets alone, and has its limit. */
 static bool is_over(const struct walk *walk)
@@ -185,7 +186,6 @@ static bool is_root(const struct policy *policy, const struct path_rule *rule, c
 static int walk_below(struct walk *walk, const char *hidden)
 {
     size_t count = walk->policy->rules.count;
-    char path[LIMIT_PATH_BYTES];
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {
@@ -193,8 +193,7 @@ static int walk_below(struct walk *walk, const char *hidden)
 
         if (!is_root(walk->policy, rule, hidden))
             continue;
-        (void)snprintf(path, sizeof(path), "%s", rule->path);
-        r = walk_dir(walk, AT_FDCWD, rule->path, path, 0);
+        r = walk_tree(walk, rule->path);
     }
     return r;
 }
@@ -339,19 +338,39 @@ static int walk_shown(struct walk *walk)
     return r;
 }
 
+/* Whether somebody wants what is there to be read only, though what is around it may be written. */
+static bool is_held(const struct path_rule *rule)
+{
+    return !rule->wild && rule->layer->authority != AUTHORITY_BUILTIN &&
+           (rule->read_only || (rule->kind == RULE_PATTERN && rule->read < ACCESS_ASK));
+}
+
+/* What is no directory is not opened: a plan is not kept where that failed. */
+static int walk_tree(struct walk *walk, const char *root)
+{
+    enum look look = view_look(walk->view, root);
+    char path[LIMIT_PATH_BYTES];
+
+    if (walk->sockets && is_socket(walk, root) && !is_listed(walk, root))
+        return note(walk, walk->sockets, root);
+    if (look != LOOK_DIRECTORY && look != LOOK_UNKNOWN)
+        return 0;
+    (void)snprintf(path, sizeof(path), "%s", root);
+    return walk_dir(walk, AT_FDCWD, root, path, 0);
+}
+
 static int walk_trees(struct walk *walk)
 {
-    char path[LIMIT_PATH_BYTES];
     size_t count = walk->policy->rules.count;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct path_rule *rule = walk->policy->rules.items[i];
 
-        if (!is_root(walk->policy, rule, NULL))
+        if (!is_root(walk->policy, rule, NULL) && !(walk->with_sockets && is_held(rule)))
             continue;
         walk->sockets = NULL;
-        if (walk->with_sockets && rule->read_only && rule->layer->authority != AUTHORITY_BUILTIN) {
+        if (walk->with_sockets && is_held(rule)) {
             walk->sockets = socket_rule(walk, rule);
             if (!walk->sockets)
                 return error_memory(walk->err);
@@ -360,10 +379,7 @@ static int walk_trees(struct walk *walk)
             continue;
         if (!walk->has_patterns)
             walk->entries = 0;
-        (void)snprintf(path, sizeof(path), "%s", rule->path);
-        r = walk->sockets && is_socket(walk, path) && !is_listed(walk, path)
-                ? note(walk, walk->sockets, path)
-                : walk_dir(walk, AT_FDCWD, rule->path, path, 0);
+        r = walk_tree(walk, rule->path);
     }
     if (r == 0 && walk->has_patterns && policy_number(walk->policy, SETTING_READS) == READS_STATIC)
         r = walk_shown(walk);
