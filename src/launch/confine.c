@@ -61,8 +61,9 @@ static int add_landlock_rules(const struct image *image, int ruleset, struct baw
         struct landlock_path_beneath_attr beneath = {.allowed_access = rule->access,
                                                      .parent_fd = fd};
 
-        /* A place of root's own that we cannot get to: it is not granted. */
-        if (fd < 0 && errno == EACCES)
+        /* A place of root's own that we cannot get to, or a cache that the home, which is the
+         * workspace, has not: it is not granted. */
+        if (fd < 0 && (errno == EACCES || errno == ENOENT))
             continue;
         if (fd < 0)
             return error_errno(err, errno, "Landlock: open %s", path);

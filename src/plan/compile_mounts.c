@@ -70,8 +70,8 @@ static int refuse_private(struct compiler *compiler, const struct mount_step *st
 {
     (void)error_set(compiler->err, ENOENT, "run.private", "private %s: there is no such directory",
                     step->target);
-    error_hint(compiler->err,
-               "make it, for it lies in a tree of the host: bawn makes nothing there");
+    error_hint(compiler->err, "make one there, for it lies in a tree of the host, where bawn makes "
+                              "nothing; or grant the path otherwise");
     return -ENOENT;
 }
 
@@ -92,11 +92,13 @@ static void add_shelf(struct compiler *compiler, enum image_step step, unsigned 
 static int make_room(struct compiler *compiler, const struct mount_step *step)
 {
     const struct cover *cover = place_cover(compiler, step->target);
+    enum look look =
+        cover && cover->kind == COVER_TREE ? place_look(compiler, step->target) : LOOK_DIRECTORY;
 
-    if (cover && cover->kind == COVER_TREE && place_look(compiler, step->target) == LOOK_ABSENT)
-        return step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN
-                   ? 0
-                   : refuse_private(compiler, step);
+    if (look == LOOK_ABSENT && step->rule && step->rule->layer->authority == AUTHORITY_BUILTIN)
+        return 0;
+    if (look == LOOK_ABSENT || look == LOOK_OTHER)
+        return refuse_private(compiler, step);
     place_pin_parents(compiler, step->target);
     place_make_point(compiler, step->target, false);
     return 1;

@@ -351,6 +351,24 @@ calls_of() {
     [[ $output == *"Read-only file system"* ]]
 }
 
+@test "run: what is granted or protected and is no directory needs no other plan either" {
+    plan() { find "$BATS_TEST_TMPDIR/home/.cache/bawn/plans" -maxdepth 1 -type f -printf '%i\n' | sort; }
+
+    [ "$(id -u)" -eq 0 ] || return 0
+    touch file
+    sleep 0.1
+    at_home "$BAWN" run -- true
+    touch "$BATS_TEST_TMPDIR/home/other"
+    at_home "$BAWN" run -- true
+    before=$(plan)
+    for words in "--ro $BATS_TEST_TMPDIR/home/other" '--ro file' '--protect ./file' '--protect sub/absent'; do
+        # shellcheck disable=SC2086 # several words
+        at_home "$BAWN" run $words -- true
+        [ "$(plan)" != "$before" ]
+        before=$(plan)
+    done
+}
+
 @test "run: when a plan is made anew nothing of the old one is left, masks neither" {
     [ "$(id -u)" -eq 0 ] || return 0
     place=$(mktemp -d /tmp/bawn-place.XXXXXX)
@@ -634,6 +652,21 @@ END
     echo hidden >place/file
     run -0 "$BAWN" run --private "$home/place" -- sh -c 'ls -A place; echo new >place/new'
     [ -z "$output" ] && [ "$(ls -A place)" = file ]
+}
+
+@test "run: the profile strict starts in a home that has no cache" {
+    mkdir "$BATS_TEST_TMPDIR/bare"
+    run -0 env HOME="$BATS_TEST_TMPDIR/bare" "$BAWN" run -C "$BATS_TEST_TMPDIR/bare" --profile strict -- \
+        sh -c 'touch made && ls'
+    [ "$output" = made ]
+}
+
+@test "run: a private place that is a file of the host is refused with the remedy" {
+    touch file
+    run --separate-stderr -125 "$BAWN" run --private file -- echo ran
+    has_error_and_hint
+    # shellcheck disable=SC2154 # run sets it
+    [[ -z $output && $stderr == *"private $PWD/file: there is no such directory"* ]]
 }
 
 @test "run: the profiles strict and untrusted start, and real work can be done in them" {
