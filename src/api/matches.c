@@ -165,17 +165,23 @@ static bool is_inside(const char *path, const char *dir)
     return path_is_below(path, dir) && strcmp(path, dir) != 0;
 }
 
+/* SECURITY: a project's grant grants nothing. It may not stand for what others grant below it
+ * either: it could be so large that the walk ends before it gets there. */
+static bool is_grant(const struct path_rule *rule)
+{
+    return rule->kind == RULE_PATH && !rule->wild && rule->layer->authority != AUTHORITY_PROJECT &&
+           (rule->read == ACCESS_ALLOW || rule->read == ACCESS_OVERLAY);
+}
+
 /* A tree that is shown, and in no other one that is; of those in a hidden directory alone, if there
  * is one. */
 static bool is_root(const struct policy *policy, const struct path_rule *rule, const char *hidden)
 {
-    if (rule->kind != RULE_PATH || rule->wild ||
-        (rule->read != ACCESS_ALLOW && rule->read != ACCESS_OVERLAY) ||
-        (hidden && !is_inside(rule->path, hidden)))
+    if (!is_grant(rule) || (hidden && !is_inside(rule->path, hidden)))
         return false;
     vec_each (&policy->rules, other) {
-        if ((*other)->kind == RULE_PATH && !(*other)->wild && (*other)->read == ACCESS_ALLOW &&
-            is_inside(rule->path, (*other)->path) && (!hidden || is_inside((*other)->path, hidden)))
+        if (is_grant(*other) && is_inside(rule->path, (*other)->path) &&
+            (!hidden || is_inside((*other)->path, hidden)))
             return false;
     }
     return true;
@@ -338,11 +344,13 @@ static int walk_shown(struct walk *walk)
     return r;
 }
 
-/* Whether somebody wants what is there to be read only, though what is around it may be written. */
-static bool is_held(const struct path_rule *rule)
+/* Whether somebody wants what is shown there to be read only, be it that what is around it may be
+ * written. */
+static bool is_held(const struct policy *policy, const struct path_rule *rule)
 {
     return !rule->wild && rule->layer->authority != AUTHORITY_BUILTIN &&
-           (rule->read_only || (rule->kind == RULE_PATTERN && rule->read < ACCESS_ASK));
+           (rule->read_only || (rule->kind == RULE_PATTERN && rule->read < ACCESS_ASK)) &&
+           is_walked(policy, rule->path);
 }
 
 /* What is no directory is not opened: a plan is not kept where that failed. */
@@ -367,10 +375,12 @@ static int walk_trees(struct walk *walk)
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct path_rule *rule = walk->policy->rules.items[i];
 
-        if (!is_root(walk->policy, rule, NULL) && !(walk->with_sockets && is_held(rule)))
+        bool is_held_here = walk->with_sockets && is_held(walk->policy, rule);
+
+        if (!is_root(walk->policy, rule, NULL) && !is_held_here)
             continue;
         walk->sockets = NULL;
-        if (walk->with_sockets && is_held(rule)) {
+        if (is_held_here) {
             walk->sockets = socket_rule(walk, rule);
             if (!walk->sockets)
                 return error_memory(walk->err);

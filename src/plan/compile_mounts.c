@@ -237,14 +237,15 @@ static int proc_step(struct compiler *compiler, const struct mount_step *step)
     return place_add_cover(compiler, step->target, COVER_PROC, true, false);
 }
 
-/* Whether something below is shown after all: then it is no mask but an empty place with a way. */
+/* Whether something below is shown after all: then it is no mask but an empty place with a way, and
+ * is closed when that was made. */
 static bool leads_on(const struct compiler *compiler, const struct mount_step *step)
 {
     const struct plan *plan = compiler->input->plan;
     const struct mount_step *last = plan->mounts.items + plan->mounts.count;
 
-    return step->kind == MOUNT_MASK_DIR && step + 1 < last &&
-           path_is_below(step[1].target, step->target);
+    return (step->kind == MOUNT_MASK_DIR || (step->kind == MOUNT_TMPFS && step->read_only)) &&
+           step + 1 < last && path_is_below(step[1].target, step->target);
 }
 
 static int hollow_step(struct compiler *compiler, const struct mount_step *step)
@@ -432,6 +433,8 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         return r < 0 ? r : bind_step(compiler, step);
     case MOUNT_TMPFS:
         r = open_way(compiler, step->target);
+        if (r == 0 && leads_on(compiler, step))
+            return hollow_step(compiler, step);
         return r < 0
                    ? r
                    : private_step(compiler, step,
