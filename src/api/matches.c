@@ -40,7 +40,7 @@ struct walk {
     struct hardlinks hardlinks;
     bool has_patterns;
     bool with_sockets;
-    bool is_apart; /* it is about a tree that is not granted by itself */
+    bool was_cut; /* a tree has more files than are looked through */
     size_t entries;
     int64_t deadline; /* by clock_ms */
     struct bawn_error *err;
@@ -209,6 +209,7 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
 {
     struct path_decision decisions[PATH_OP_COUNT];
     const struct path_rule *rule;
+    int r = 0;
 
     if (++walk->entries > WALK_ENTRIES ||
         (walk->entries % 1024 == 0 && clock_ms() > walk->deadline))
@@ -220,12 +221,11 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
     if (walk->sockets && decisions[PATH_WRITE].access == ACCESS_DENY &&
         lists_socket(dir_fd, entry) && !is_listed(walk, path))
         return note(walk, walk->sockets, path);
-    if (walk->is_apart && decisions[PATH_READ].access == ACCESS_PRIVATE)
-        return 0; /* nothing of the host is there */
     rule = decisions[PATH_READ].rule;
-    if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK) {
-        int r = note_hidden(walk, rule, dir_fd, entry->d_name, path);
-
+    /* Nothing of the host is there, but for what is granted further down. */
+    if (decisions[PATH_READ].access >= ACCESS_PRIVATE) {
+        if (rule && hides(rule) && decisions[PATH_READ].access >= ACCESS_ASK)
+            r = note_hidden(walk, rule, dir_fd, entry->d_name, path);
         return r < 0 ? r : walk_below(walk, path);
     }
     if (walk->hardlinks.files.count) {
@@ -324,7 +324,6 @@ static int walk_shown(struct walk *walk)
     int r = 0;
 
     walk->sockets = NULL;
-    walk->is_apart = true;
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct path_rule *rule = walk->policy->rules.items[i];
         autostrbuf struct strbuf start = {0};
@@ -340,7 +339,6 @@ static int walk_shown(struct walk *walk)
         (void)snprintf(path, sizeof(path), "%s", start.text);
         r = walk_dir(walk, AT_FDCWD, start.text, path, 0);
     }
-    walk->is_apart = false;
     return r;
 }
 
@@ -367,31 +365,42 @@ static int walk_tree(struct walk *walk, const char *root)
     return walk_dir(walk, AT_FDCWD, root, path, 0);
 }
 
+/* A tree for what is to be looked for in it. */
+static int walk_rule(struct walk *walk, const struct path_rule *rule, bool is_held_here)
+{
+    int r;
+
+    walk->sockets = is_held_here ? socket_rule(walk, rule) : NULL;
+    if (is_held_here && !walk->sockets)
+        return error_memory(walk->err);
+    if (!walk->has_patterns && !walk->sockets && !may_have_links(walk, rule))
+        return 0;
+    if (!walk->has_patterns)
+        walk->entries = 0;
+    r = walk_tree(walk, rule->path);
+    walk->was_cut |= is_over(walk);
+    return r;
+}
+
 static int walk_trees(struct walk *walk)
 {
-    size_t count = walk->policy->rules.count;
+    const struct policy *policy = walk->policy;
+    size_t count = policy->rules.count;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct path_rule *rule = walk->policy->rules.items[i];
+        const struct path_rule *rule = policy->rules.items[i];
+        bool is_held_here = walk->with_sockets && is_held(policy, rule);
 
-        bool is_held_here = walk->with_sockets && is_held(walk->policy, rule);
-
-        if (!is_root(walk->policy, rule, NULL) && !is_held_here)
-            continue;
-        walk->sockets = NULL;
-        if (is_held_here) {
-            walk->sockets = socket_rule(walk, rule);
-            if (!walk->sockets)
-                return error_memory(walk->err);
-        }
-        if (!walk->has_patterns && !walk->sockets && !may_have_links(walk, rule))
-            continue;
-        if (!walk->has_patterns)
-            walk->entries = 0;
-        r = walk_tree(walk, rule->path);
+        if (is_held_here || is_root(policy, rule, NULL))
+            r = walk_rule(walk, rule, is_held_here);
     }
-    if (r == 0 && walk->has_patterns && policy_number(walk->policy, SETTING_READS) == READS_STATIC)
+    /* Trees inside of one that was too large. */
+    for (size_t i = 0; r == 0 && walk->was_cut && i < count; i++) {
+        if (is_grant(policy->rules.items[i]) && !is_root(policy, policy->rules.items[i], NULL))
+            r = walk_rule(walk, policy->rules.items[i], false);
+    }
+    if (r == 0 && walk->has_patterns && policy_number(policy, SETTING_READS) == READS_STATIC)
         r = walk_shown(walk);
     return r;
 }
