@@ -9,7 +9,6 @@
 #include "session/relay.h"
 #include "session/stream.h"
 #include "session/terminal.h"
-#include "wire/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,8 +107,8 @@ static int send_command(struct exec *exec)
     int result;
 
     for (int fd = 0; fd < CONTROL_FDS; fd++) {
-        /* The session judges too, and knows its network; relaying is right for any. */
-        int kind = stream_judge(fd, fd, IMAGE_OWN_NET, NULL, exec->err);
+        /* The session judges too, and knows its network and its files. */
+        int kind = stream_judge(fd, fd, NULL, NULL, exec->err);
 
         fds[fd] = fd;
         if (kind == STREAM_RELAYED)

@@ -313,14 +313,7 @@ void control_free(struct control *control, int wait_status)
 
     if (!control)
         return;
-    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
-        struct job *job = &control->jobs[i];
-        struct control_message killed = {
-            .kind = CONTROL_EXITED, .job = job->name, .value = SIGKILL};
-
-        if (job->number && job->client)
-            control_answer(job->client, &killed, NULL, 0, -EBADF);
-    }
+    control_end_jobs(control);
     for (size_t i = 0; i < CONTROL_CLIENTS_MAX; i++) {
         struct client *client = &control->clients[i];
 

@@ -26,10 +26,14 @@ struct client {
 
 /* A command that a client started. */
 struct job {
-    uint32_t number;       /* for pid 1; 0: a free slot */
-    uint32_t name;         /* the client's number for it */
-    struct client *client; /* NULL: gone */
-    int64_t dies_ms;       /* when it is killed, once its client is gone */
+    struct control *control;
+    uint32_t number;            /* for pid 1; 0: a free slot */
+    uint32_t name;              /* the client's number for it */
+    struct client *client;      /* NULL: gone */
+    int64_t dies_ms;            /* when it is killed, once its client is gone */
+    struct scribe *scribe;      /* writes its streams, or NULL */
+    struct loop_source settled; /* the scribe's answer, when the command has ended */
+    int wait_status;
 };
 
 struct control {
@@ -42,6 +46,7 @@ struct control {
     struct loop_source listen_source;
     struct client clients[CONTROL_CLIENTS_MAX];
     struct job jobs[CONTROL_JOBS_MAX];
+    struct scribe *scribes; /* of jobs that have ended, while others inside still write */
     uint32_t last_job;
     struct loop_timer hang_up, stop;
     char bytes[CONTROL_BYTES_MAX];
@@ -71,6 +76,8 @@ int control_signal(struct client *client, const struct control_message *message)
 /* What pid 1 says about one of them. fds are taken. */
 void control_job_message(struct control *control, const struct sync_message *message, int fd);
 void control_hang_up(struct client *client);
+/* Nobody is left inside: tells of those that have not ended by themselves. */
+void control_end_jobs(struct control *control);
 void control_signal_all(struct control *control, int signal);
 size_t control_job_count(const struct control *control);
 

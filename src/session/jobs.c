@@ -8,6 +8,7 @@
 #include "session/stream.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -34,19 +35,60 @@ size_t control_job_count(const struct control *control)
 /* SECURITY: into a terminal of the host's a program could type; and what has to be relayed, the
  * client relays. */
 static int look_at_streams(struct session *session, const int fds[CONTROL_FDS],
-                           struct bawn_error *err)
+                           int given[CONTROL_FDS], struct scribe **scribe, struct bawn_error *err)
 {
-    for (int i = 0; i < CONTROL_FDS; i++) {
-        int kind = stream_judge(fds[i], i, session->request->image->flags,
-                                server_streams(&session->server), err);
+    const struct image *image = session->request->image;
 
-        if (kind < 0)
-            return kind;
-        if (kind != STREAM_PASSES)
+    for (int i = 0; i < CONTROL_FDS; i++) {
+        int kind = stream_judge(fds[i], i, image, server_streams(&session->server), err);
+
+        given[i] = fds[i];
+        if (kind == STREAM_WRITTEN && !*scribe)
+            *scribe = scribe_new(err);
+        if (kind == STREAM_WRITTEN)
+            kind = given[i] = *scribe ? scribe_add(*scribe, i, fds[i], err) : -ENOMEM;
+        else if (kind > STREAM_PASSES)
             return error_set(err, EINVAL, "run.stream", "standard stream %d is %s", i,
                              kind == STREAM_TERMINAL ? "a terminal" : "a socket of the network");
+        if (kind < 0)
+            return kind;
     }
-    return 0;
+    return *scribe ? scribe_start(*scribe, image->limits.file_size, err) : 0;
+}
+
+/* Those whose pipes nobody has open any more. */
+static void reap_scribes(struct control *control)
+{
+    struct scribe **place = &control->scribes;
+
+    while (*place) {
+        struct scribe *scribe = *place;
+
+        if (!scribe_has_ended(scribe, false)) {
+            place = &scribe->next;
+            continue;
+        }
+        *place = scribe->next;
+        scribe_free(scribe);
+    }
+}
+
+/* Others inside may still write. */
+static void leave_scribe(struct control *control, struct scribe *scribe)
+{
+    if (scribe) {
+        scribe_handed_in(scribe);
+        scribe->next = control->scribes;
+        control->scribes = scribe;
+    }
+    reap_scribes(control);
+}
+
+static void end_job(struct control *control, struct job *job)
+{
+    leave_scribe(control, job->scribe);
+    job->scribe = NULL;
+    job->number = 0;
 }
 
 static struct job *new_job(struct client *client, uint32_t name)
@@ -59,13 +101,14 @@ static struct job *new_job(struct client *client, uint32_t name)
     do
         control->last_job++;
     while (control->last_job == 0 || find_job(control, control->last_job));
-    *job = (struct job){.number = control->last_job, .name = name, .client = client};
+    *job = (struct job){
+        .control = control, .number = control->last_job, .name = name, .client = client};
     return job;
 }
 
 static int start(struct client *client, const struct control_message *message,
                  const struct control_strings *strings, const int fds[CONTROL_FDS],
-                 struct bawn_error *err)
+                 struct scribe **scribe, struct bawn_error *err)
 {
     struct session *session = client->control->session;
     const struct image *image = session->request->image;
@@ -89,6 +132,10 @@ static int start(struct client *client, const struct control_message *message,
         result = launch_exec(&session->launch, &command, err);
     if (result < 0)
         job->number = 0;
+    else
+        job->scribe = *scribe;
+    if (job->scribe)
+        scribe_handed_in(take_ptr(scribe));
     environ_free(variables);
     return result;
 }
@@ -98,19 +145,19 @@ int control_exec(struct client *client, const struct control_message *message, s
 {
     struct control_strings strings = {0};
     struct bawn_error error = {0};
+    struct scribe *scribe = NULL;
+    int given[CONTROL_FDS];
     int result;
 
     if (message->job == 0 || fds[CONTROL_FDS - 1] < 0)
         return -EPROTO;
-    if (look_at_streams(client->control->session, fds, &error) < 0) {
-        control_refuse(client, message->job, &error);
-        return 0;
-    }
     result = control_strings_split(message, client->control->bytes, size, &strings);
     if (result < 0)
         return result;
-    if (start(client, message, &strings, fds, &error) < 0)
+    if (look_at_streams(client->control->session, fds, given, &scribe, &error) < 0 ||
+        start(client, message, &strings, given, &scribe, &error) < 0)
         control_refuse(client, message->job, &error);
+    leave_scribe(client->control, scribe);
     free(strings.argv);
     return 0;
 }
@@ -182,27 +229,85 @@ void control_hang_up(struct client *client)
         (void)kill_orphans(control);
 }
 
+static void answer_end(struct job *job, int wait_status)
+{
+    struct control_message answer = {
+        .kind = CONTROL_EXITED, .job = job->name, .value = wait_status};
+    struct bawn_error error = {0};
+
+    if (job->client && job->scribe && scribe_judge(job->scribe, &error) < 0)
+        control_refuse(job->client, job->name, &error);
+    else if (job->client)
+        control_answer(job->client, &answer, NULL, 0, -EBADF);
+}
+
+static int on_settled(void *context, uint32_t events)
+{
+    struct job *job = context;
+    struct control *control = job->control;
+
+    (void)events;
+    (void)scribe_hear(job->scribe);
+    loop_remove(&control->session->loop, &job->settled);
+    answer_end(job, job->wait_status);
+    end_job(control, job);
+    return 0;
+}
+
+/* What it has said is written before its end is told. */
+static void end_settled(struct control *control, struct job *job, int wait_status)
+{
+    struct loop *loop = &control->session->loop;
+
+    job->wait_status = wait_status;
+    if (job->scribe) {
+        job->settled = (struct loop_source){
+            .fd = job->scribe->sock, .events = POLLIN, .ready = on_settled, .context = job};
+        scribe_ask(job->scribe);
+        if (loop_add(loop, &job->settled, NULL) == 0)
+            return;
+        (void)scribe_hear(job->scribe);
+    }
+    answer_end(job, wait_status);
+    end_job(control, job);
+}
+
+void control_end_jobs(struct control *control)
+{
+    for (size_t i = 0; i < CONTROL_JOBS_MAX; i++) {
+        struct job *job = &control->jobs[i];
+
+        if (!job->number)
+            continue;
+        if (job->scribe)
+            (void)scribe_has_ended(job->scribe, true);
+        answer_end(job, job->settled.is_added ? job->wait_status : SIGKILL);
+        end_job(control, job);
+    }
+    for (struct scribe *scribe = control->scribes; scribe; scribe = scribe->next)
+        (void)scribe_has_ended(scribe, true);
+    reap_scribes(control);
+}
+
 void control_job_message(struct control *control, const struct sync_message *message, int fd)
 {
     struct job *job = control && message->job ? find_job(control, message->job) : NULL;
-    struct control_message answer = {.job = job ? job->name : 0, .value = message->value};
+    struct control_message answer = {
+        .kind = CONTROL_STARTED, .job = job ? job->name : 0, .value = message->value};
     autoclose int master = fd;
     struct bawn_error error = {0};
 
     if (!job)
         return;
-    if (message->point == SYNC_STARTED)
-        answer.kind = CONTROL_STARTED;
-    else if (message->point == SYNC_EXITED)
-        answer.kind = CONTROL_EXITED;
-    else
-        answer.kind = CONTROL_FAILED;
-    if (job->client && answer.kind == CONTROL_FAILED) {
+    if (message->point == SYNC_EXITED) {
+        end_settled(control, job, message->value);
+    } else if (message->point == SYNC_STARTED) {
+        if (job->client)
+            control_answer(job->client, &answer, NULL, 0, master);
+    } else {
         (void)error_set(&error, message->value, CONTROL_NOT_RUN, "the command cannot be run");
-        control_refuse(job->client, job->name, &error);
-    } else if (job->client) {
-        control_answer(job->client, &answer, NULL, 0, master);
+        if (job->client)
+            control_refuse(job->client, job->name, &error);
+        end_job(control, job);
     }
-    if (message->point != SYNC_STARTED)
-        job->number = 0;
 }

@@ -9,6 +9,7 @@
 #include "session/keeper.h"
 #include "session/registry.h"
 #include "session/relay.h"
+#include "session/scribe.h"
 #include "session/server.h"
 #include "session/session.h"
 #include "session/terminal.h"
@@ -34,6 +35,7 @@ struct session {
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
     struct terminal terminal;
     struct relays relays;
+    struct scribe *scribe;   /* NULL: no stream is written for the command */
     int master_fd;           /* of the sandbox's terminal, or -EBADF */
     int pipe_fd;             /* what a detached command without a terminal says, or -EBADF */
     int witness_fd;          /* hangs up when a detached command runs, or ends; or -EBADF */
@@ -88,7 +90,7 @@ void session_ask_to_end(struct session *session);
 /* Which streams are a terminal: enum exec_flag. Fills the state that a new one starts with. */
 int session_look_at_streams(struct session *session, struct launch_command *command,
                             struct bawn_error *err);
-/* After the launch: those that are relayed are our own again. */
+/* After the launch: those that are relayed or written for it are our own again. */
 void session_restore_streams(struct session *session);
 int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err);
 

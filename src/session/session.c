@@ -259,6 +259,8 @@ static int final_wait_status(const struct session *session)
 {
     if (session->is_timed_out)
         return W_EXITCODE(STATUS_TIME, 0);
+    if (session->scribe && scribe_judge(session->scribe, NULL) < 0)
+        return W_EXITCODE(STATUS_FAILED, 0);
     if (session->exec_errno)
         return W_EXITCODE(is_missing(session->exec_errno) ? STATUS_NOT_FOUND : STATUS_NOT_RUN, 0);
     return session->has_ended ? session->wait_status : W_EXITCODE(STATUS_FAILED, 0);
@@ -268,11 +270,16 @@ static void end(struct session *session)
 {
     terminal_stop(&session->terminal);
     relays_stop(&session->relays);
+    if (session->scribe)
+        scribe_settle(session->scribe);
     output_collect(session->output); /* or there may be no room for what we say ourselves */
     if (session->has_ended)
         session_account(session);
     output_free(session->output);
     launch_end(&session->launch);
+    /* Nobody is left to write more. */
+    if (session->scribe)
+        (void)scribe_has_ended(session->scribe, true);
     server_end(&session->server);
     session_unlimit(session);
     control_unregister(session->control);
@@ -306,6 +313,9 @@ int session_run(struct session_request *request, struct bawn_error *err)
     /* Another program goes on from here, which can be interrupted. */
     if (request->is_stale)
         (void)sigprocmask(SIG_SETMASK, &session.signals_before, NULL);
+    if (result >= 0 && session.scribe && !session.is_timed_out)
+        result = scribe_judge(session.scribe, err);
+    scribe_free(session.scribe);
     if (result < 0)
         return result;
     return session.exec_errno ? refuse_exec(&session, err) : exit_status(&session);

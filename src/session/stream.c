@@ -2,11 +2,14 @@
 #include "session/stream.h"
 
 #include "base/error.h"
-#include "wire/image.h"
+#include "base/limits.h"
+#include "base/mutant.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -86,10 +89,62 @@ static int refuse_open_again(int stream, struct bawn_error *err)
     return -EACCES;
 }
 
-static int judge_file(int fd, int stream, uint32_t flags, const struct stat *status,
+/* Steps that put nothing over what is there. */
+static bool is_transparent(const struct image_mount *mount)
+{
+    return mount->step == STEP_DIR || mount->step == STEP_FILE || mount->step == STEP_SYMLINK ||
+           mount->step == STEP_TEXT || mount->step == STEP_PIN || mount->step == STEP_CLOSE ||
+           mount->step == STEP_AGAIN;
+}
+
+/* Whether the command may write what has this path outside, and thus read it: the last mount over a
+ * place is the one that is seen. */
+static bool is_granted(const struct image *image, const char *path)
+{
+    bool moves = path_is_below(path, image_string(image, image->workspace));
+    bool is_granted = false;
+
+    image_each (image, PART_MOUNTS, struct image_mount, mount) {
+        const char *target = image_string(image, mount->target);
+        const char *source = image_string(image, mount->source);
+        size_t length = strlen(target);
+
+        /* The workspace is shown elsewhere, as it is by now. */
+        if (mount->step == STEP_AGAIN && moves)
+            break;
+        if (is_transparent(mount) || strncmp(path + 1, target, length) != 0 ||
+            (length > 0 && path[1 + length] != '\0' && path[1 + length] != '/'))
+            continue;
+        is_granted = mount->step == STEP_BIND && !(mount->flags & STEP_READ_ONLY) &&
+                     source[0] == '/' && strcmp(source + 1, target) == 0;
+    }
+    return is_granted;
+}
+
+/*
+ * SECURITY: by way of /proc/self/fd a file is opened again with what its owner
+ * may, to be read too. What has no name, or none that leads to it, nobody granted.
+ */
+static bool is_writable_inside(int fd, const struct image *image, const struct stat *status)
+{
+    char link[32];
+    char path[LIMIT_PATH_BYTES];
+    struct stat named;
+    ssize_t length;
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, path, sizeof(path));
+    if (length <= 0 || length == (ssize_t)sizeof(path) || path[0] != '/')
+        return false;
+    path[length] = '\0';
+    return lstat(path, &named) == 0 && named.st_ino == status->st_ino &&
+           named.st_dev == status->st_dev && is_granted(image, path);
+}
+
+static int judge_file(int fd, int stream, const struct image *image, const struct stat *status,
                       struct bawn_error *err)
 {
-    bool is_to_read = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+    int access = fcntl(fd, F_GETFL) & O_ACCMODE;
     struct statfs facts = {0};
 
     /* What is on a disk is no namespace. */
@@ -97,20 +152,27 @@ static int judge_file(int fd, int stream, uint32_t flags, const struct stat *sta
         return error_errno(err, errno, "standard stream %d", stream);
     if (facts.f_type == NAMESPACE_FILES)
         return refuse(EINVAL, stream, "a namespace", err);
-    if ((flags & IMAGE_MAY_NEST) && is_to_read && status->st_nlink > 0 &&
+    if (!image)
+        return STREAM_PASSES;
+    if ((image->flags & IMAGE_MAY_NEST) && access == O_RDONLY && status->st_nlink > 0 &&
         can_be_changed(fd, status))
         return refuse_open_again(stream, err);
+    if (access == O_WRONLY && LAYER("fds") && !is_writable_inside(fd, image, status))
+        return STREAM_WRITTEN;
     return STREAM_PASSES;
 }
 
-static int judge(int fd, int stream, uint32_t flags, const struct stat *status,
+static int judge(int fd, int stream, const struct image *image, const struct stat *status,
                  struct bawn_error *err)
 {
+    /* Relaying is right for any. */
+    uint32_t flags = image ? image->flags : IMAGE_OWN_NET;
+
     switch (status->st_mode & S_IFMT) {
     case S_IFIFO:
         return STREAM_PASSES;
     case S_IFREG:
-        return judge_file(fd, stream, flags, status, err);
+        return judge_file(fd, stream, image, status, err);
     case S_IFSOCK:
         return judge_socket(fd, stream, flags, err);
     case S_IFCHR:
@@ -126,7 +188,7 @@ static int judge(int fd, int stream, uint32_t flags, const struct stat *status,
     }
 }
 
-int stream_judge(int fd, int stream, uint32_t flags, struct streams *streams,
+int stream_judge(int fd, int stream, const struct image *image, struct streams *streams,
                  struct bawn_error *err)
 {
     struct stat status;
@@ -137,7 +199,7 @@ int stream_judge(int fd, int stream, uint32_t flags, struct streams *streams,
         return error_errno(err, errno, "standard stream %d", stream);
     if (opened & O_PATH)
         return refuse(EBADF, stream, "not open, only named (O_PATH)", err);
-    kind = judge(fd, stream, flags, &status, err);
+    kind = judge(fd, stream, image, &status, err);
     if (kind == STREAM_PASSES && streams)
         streams_add(streams, &status);
     return kind;

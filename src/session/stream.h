@@ -6,22 +6,26 @@
  * sandbox has its walls. So only what is no more than a stream goes in: files,
  * pipes, /dev/null and its like, unix sockets that are connected. Terminals are
  * replaced. A socket of the host's network could be connected anew, to any
- * port: its bytes are relayed. What leads further (a directory, a device, a
- * namespace) is refused.
+ * port: its bytes are relayed. A file to write could be opened again and read:
+ * unless the command may write it by its name anyway, it is written for it. What
+ * leads further (a directory, a device, a namespace) is refused.
  */
 #ifndef SESSION_STREAM_H
 #define SESSION_STREAM_H
 
 #include "supervise/streams.h"
+#include "wire/image.h"
 
-#include <bawn/error.h>
-#include <stdint.h>
+enum stream_kind {
+    STREAM_PASSES,
+    STREAM_TERMINAL,
+    STREAM_RELAYED, /* session/relay.h */
+    STREAM_WRITTEN, /* session/scribe.h */
+};
 
-enum stream_kind { STREAM_PASSES, STREAM_TERMINAL, STREAM_RELAYED };
-
-/* flags: of the image. What is handed in as it is, is added to streams, which may be NULL. Returns
- * the kind, or a negative errno. */
-int stream_judge(int fd, int stream, uint32_t flags, struct streams *streams,
+/* image NULL: it is not known here, and who knows it judges too. What is handed in as it is, is
+ * added to streams, which may be NULL. Returns the kind, or a negative errno. */
+int stream_judge(int fd, int stream, const struct image *image, struct streams *streams,
                  struct bawn_error *err);
 
 #endif

@@ -13,17 +13,27 @@
 
 enum { DEAF_MS = 2000 };
 
+static int write_for_it(struct session *session, int fd, struct bawn_error *err)
+{
+    if (!session->scribe)
+        session->scribe = scribe_new(err);
+    return session->scribe ? scribe_add(session->scribe, fd, fd, err) : -ENOMEM;
+}
+
 int session_look_at_streams(struct session *session, struct launch_command *command,
                             struct bawn_error *err)
 {
+    const struct image *image = session->request->image;
     int given[3] = {-EBADF, -EBADF, -EBADF};
+    int result = 0;
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        int kind = stream_judge(fd, fd, session->request->image->flags,
-                                server_streams(&session->server), err);
+        int kind = stream_judge(fd, fd, image, server_streams(&session->server), err);
 
         if (kind == STREAM_RELAYED)
             kind = given[fd] = relays_add(&session->relays, &session->loop, fd, fd, err);
+        else if (kind == STREAM_WRITTEN)
+            kind = given[fd] = write_for_it(session, fd, err);
         if (kind < 0)
             return kind;
         if (kind != STREAM_TERMINAL || given[fd] >= 0)
@@ -32,6 +42,10 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
             (void)terminal_read_state(fd, &command->state, &command->size);
         command->flags |= 1U << fd;
     }
+    if (session->scribe)
+        result = scribe_start(session->scribe, image->limits.file_size, err);
+    if (result < 0)
+        return result;
     /* Pid 1 is born with them; session_restore_streams takes ours back. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (given[fd] >= 0 && dup2(given[fd], fd) < 0)
@@ -45,7 +59,11 @@ void session_restore_streams(struct session *session)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (session->relays.of[fd])
             (void)dup2(relays_outside(&session->relays, fd), fd);
+        if (session->scribe && session->scribe->of[fd].outside >= 0)
+            (void)dup2(session->scribe->of[fd].outside, fd);
     }
+    if (session->scribe)
+        scribe_handed_in(session->scribe);
     relays_handed_in(&session->relays);
 }
 
