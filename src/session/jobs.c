@@ -44,7 +44,7 @@ static int look_at_streams(struct session *session, const int fds[CONTROL_FDS],
 
         given[i] = fds[i];
         if (kind == STREAM_WRITTEN && !*scribe)
-            *scribe = scribe_new(err);
+            *scribe = scribe_new(image, err);
         if (kind == STREAM_WRITTEN)
             kind = given[i] = *scribe ? scribe_add(*scribe, i, fds[i], err) : -ENOMEM;
         else if (kind > STREAM_PASSES)
@@ -53,7 +53,7 @@ static int look_at_streams(struct session *session, const int fds[CONTROL_FDS],
         if (kind < 0)
             return kind;
     }
-    return *scribe ? scribe_start(*scribe, image->limits.file_size, err) : 0;
+    return *scribe ? scribe_start(*scribe, err) : 0;
 }
 
 /* Those whose pipes nobody has open any more. */

@@ -129,7 +129,7 @@ _Noreturn static void serve(struct work *work)
     _exit(0);
 }
 
-struct scribe *scribe_new(struct bawn_error *err)
+struct scribe *scribe_new(const struct image *image, struct bawn_error *err)
 {
     struct scribe *scribe = calloc(1, sizeof(*scribe));
 
@@ -137,6 +137,7 @@ struct scribe *scribe_new(struct bawn_error *err)
         (void)error_memory(err);
         return NULL;
     }
+    scribe->image = image;
     scribe->sock = -EBADF;
     for (int i = 0; i < STREAMS; i++)
         scribe->of[i].given = scribe->of[i].from = scribe->of[i].outside = -EBADF;
@@ -175,6 +176,9 @@ int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err
         return error_errno(err, errno, "make a pipe");
     /* If that is too much for this user, it is only slower. */
     (void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
+    /* When root runs bawn the command is somebody else, and may open /dev/stdout. */
+    if (geteuid() == 0)
+        (void)!fchown(ends[0], scribe->image->host_uid, scribe->image->host_gid);
     lift(&ends[0]);
     lift(&ends[1]);
     scribe->of[stream].from = ends[0];
@@ -193,7 +197,7 @@ static void limit(uint64_t bytes)
 }
 
 /* In the child. */
-_Noreturn static void become(const struct scribe *scribe, int sock, uint64_t limit_bytes)
+_Noreturn static void become(const struct scribe *scribe, int sock)
 {
     struct work *work = calloc(1, sizeof(*work));
     int fds[1 + 2 * STREAMS] = {sock};
@@ -210,11 +214,11 @@ _Noreturn static void become(const struct scribe *scribe, int sock, uint64_t lim
     /* With a stream or a pipe's other end still open it would do more harm than good. */
     if (!work || !process_withdraw(fds, count, "bawn: scribe"))
         _exit(1);
-    limit(limit_bytes);
+    limit(scribe->image->limits.file_size);
     serve(work);
 }
 
-int scribe_start(struct scribe *scribe, uint64_t limit_bytes, struct bawn_error *err)
+int scribe_start(struct scribe *scribe, struct bawn_error *err)
 {
     int ends[2];
     int errnum;
@@ -224,7 +228,7 @@ int scribe_start(struct scribe *scribe, uint64_t limit_bytes, struct bawn_error 
     lift(&ends[1]);
     scribe->pid = ends[1] < 0 ? -1 : fork();
     if (scribe->pid == 0)
-        become(scribe, ends[1], limit_bytes);
+        become(scribe, ends[1]);
     errnum = errno;
     scribe->sock = ends[0];
     if (ends[1] >= 0)

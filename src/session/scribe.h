@@ -12,13 +12,13 @@
 #ifndef SESSION_SCRIBE_H
 #define SESSION_SCRIBE_H
 
-#include <bawn/error.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "wire/image.h"
+
 #include <sys/types.h>
 
 struct scribe {
     struct scribe *next; /* for whoever has many */
+    const struct image *image;
     pid_t pid;
     int sock;
     struct {
@@ -30,12 +30,12 @@ struct scribe {
     bool is_done;       /* the last word has come */
 };
 
-struct scribe *scribe_new(struct bawn_error *err);
+/* The image says whose the pipes are, and how long a file may become. */
+struct scribe *scribe_new(const struct image *image, struct bawn_error *err);
 /* Takes the file on as this stream of the command's. Borrows fd. Returns the descriptor to hand in,
  * which is that of another stream where both are the same file. */
 int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err);
-/* No file is made longer than limit_bytes; 0: as long as it may be. */
-int scribe_start(struct scribe *scribe, uint64_t limit_bytes, struct bawn_error *err);
+int scribe_start(struct scribe *scribe, struct bawn_error *err);
 /* The pipes are the command's alone now: who has them open inside is all that counts. */
 void scribe_handed_in(struct scribe *scribe);
 

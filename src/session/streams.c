@@ -16,7 +16,7 @@ enum { DEAF_MS = 2000 };
 static int write_for_it(struct session *session, int fd, struct bawn_error *err)
 {
     if (!session->scribe)
-        session->scribe = scribe_new(err);
+        session->scribe = scribe_new(session->request->image, err);
     return session->scribe ? scribe_add(session->scribe, fd, fd, err) : -ENOMEM;
 }
 
@@ -43,7 +43,7 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
         command->flags |= 1U << fd;
     }
     if (session->scribe)
-        result = scribe_start(session->scribe, image->limits.file_size, err);
+        result = scribe_start(session->scribe, err);
     if (result < 0)
         return result;
     /* Pid 1 is born with them; session_restore_streams takes ours back. */
