@@ -148,17 +148,23 @@ static void tell_owner(const struct front *front, const struct bawn_error *err)
     (void)control_send(front->owner_fd, &message, err, sizeof(*err), NULL, 0);
 }
 
+/* False: there is no room for it. */
+static bool print_json(const struct bawn_error *err)
+{
+    struct strbuf out = {0};
+    bool is_said;
+
+    json_add_error(&out, err, NULL);
+    is_said = printf("%s\n", out.failed ? "{}" : out.text) >= 0 && fflush(stdout) == 0;
+    strbuf_done(&out);
+    return is_said;
+}
+
 int front_fail(const struct front *front, const struct bawn_error *err)
 {
     if (front->owner_fd >= 0) {
         tell_owner(front, err);
-    } else if (front->json) {
-        struct strbuf out = {0};
-
-        json_add_error(&out, err, NULL);
-        (void)printf("%s\n", out.failed ? "{}" : out.text);
-        strbuf_done(&out);
-    } else {
+    } else if (!front->json || !print_json(err)) {
         (void)fprintf(stderr, "bawn: %s\n", err->message);
         if (err->hint[0])
             (void)fprintf(stderr, "hint: %s\n", err->hint);

@@ -181,6 +181,7 @@ int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err
         (void)!fchown(ends[0], scribe->image->host_uid, scribe->image->host_gid);
     lift(&ends[0]);
     lift(&ends[1]);
+    scribe->stream = stream;
     scribe->of[stream].from = ends[0];
     scribe->of[stream].given = ends[1];
     return ends[0] < 0 || ends[1] < 0 ? error_errno(err, errno, "make a pipe") : ends[1];
@@ -268,8 +269,9 @@ bool scribe_hear(struct scribe *scribe)
     while (length < 0 && errno == EINTR);
     if (length != (ssize_t)sizeof(word))
         return false;
+    if (word.errnum != 0)
+        scribe->stream = word.stream;
     scribe->errnum = word.errnum;
-    scribe->stream = word.stream;
     scribe->is_done = word.is_last;
     return true;
 }

@@ -152,6 +152,71 @@ teardown() {
     [[ $output == 2* && ! -s long ]]
 }
 
+@test "run: what it says to a file outside is there when it has ended, in order" {
+    log=$BATS_TEST_TMPDIR/log
+    # shellcheck disable=SC2016 # the words are the shell's inside
+    "$BAWN" run -- sh -c 'stat -Lc %F /dev/fd/3 3>&1 >&2; seq 200000' >"$log" 2>kind
+    [ "$(<kind)" = fifo ]
+    cmp "$log" <(seq 200000)
+    # One file, one order; between what others say, and at its end.
+    # shellcheck disable=SC2016
+    { echo before; "$BAWN" run -- sh -c 'for i in $(seq 200); do echo o$i; echo e$i >&2; done'; echo after; } \
+        >"$log" 2>&1
+    cmp "$log" <(echo before; for i in $(seq 200); do printf 'o%s\ne%s\n' "$i" "$i"; done; echo after)
+    "$BAWN" run -- sh -c 'echo out; echo err >&2' >>"$log" 2>>"$log"
+    [ "$(tail -n3 "$log" | paste -sd' ')" = "after out err" ]
+    "$BAWN" run -- sh -c 'echo out; echo err >&2' >"$log" 2>"$log.err"
+    [ "$(<"$log") $(<"$log.err")" = "out err" ]
+    # What bawn says itself comes after.
+    run -124 sh -c "'$BAWN' run --timeout 1s -- sh -c 'echo said; sleep 20' >'$log' 2>&1"
+    [[ $(<"$log") == "said
+bawn: the time limit"* ]]
+    # Whoever is left behind ends with it; what it has said by then is there.
+    run -3 sh -c "'$BAWN' run -- sh -c '(echo left; exec sleep 20) & sleep 0.3; echo said; exit 3' >'$log'"
+    [ "$(paste -sd' ' "$log")" = "left said" ]
+}
+
+@test "run: a file of the workspace is the command's own as a stream" {
+    "$BAWN" run -- sh -c 'stat -Lc %F /dev/fd/3 3>&1 >&2' >log 2>kind
+    [ "$(<kind)" = "regular empty file" ]
+    "$BAWN" run --workspace-mount /workspace -- sh -c 'stat -Lc %F /dev/fd/3 3>&1 >&2' >log 2>kind
+    [ "$(<kind)" = "regular empty file" ]
+    mkdir "$BATS_TEST_TMPDIR/also"
+    "$BAWN" run --rw "$BATS_TEST_TMPDIR/also" -- sh -c 'stat -Lc %F /dev/fd/3 3>&1 >&2' \
+        >"$BATS_TEST_TMPDIR/also/log" 2>kind
+    [ "$(<kind)" = "regular empty file" ]
+}
+
+@test "run: what cannot be written for the command ends with 125 and a word" {
+    log=$BATS_TEST_TMPDIR/log
+    "$BAWN" run -- true
+    # The command that writes on is told by its pipe, the one that has ended is not.
+    for command in 'head -c 9999999 /dev/zero; echo $? >status' 'head -c 9999 /dev/zero; echo $? >status'; do
+        run -125 bash -c "ulimit -f 4; '$BAWN' run -- sh -c '$command' 2>&1 >'$log' | cat; "'exit ${PIPESTATUS[0]}'
+        [[ $output == "bawn: "*"standard stream 1: File too large"*hint:* ]]
+        [ "$(stat -c %s "$log")" -eq 4096 ]
+    done
+    [ "$(<status)" = 0 ]
+    # sandbox.limits.file_size is the file's limit still.
+    run -125 sh -c "'$BAWN' run --set sandbox.limits.file_size=8192 -- head -c 9999999 /dev/zero 2>&1 >'$log'"
+    [ "$(stat -c %s "$log")" -eq 8192 ]
+    ((UID == 0)) || return 0
+    run -125 unshare --mount --propagation private sh -c "mount -t tmpfs -o size=64k none '$HOME' &&
+        '$BAWN' run --json -- sh -c 'head -c 9999999 /dev/zero; echo \$? >status' >'$HOME/log'"
+    [[ $output == *"standard stream 1: No space left on device"* ]]
+    [ "$(<status)" = $((128 + $(kill -l PIPE))) ]
+}
+
+@test "run: kill -9 of bawn loses nothing that was said to a file outside" {
+    log=$BATS_TEST_TMPDIR/log
+    "$BAWN" run -- sh -c 'seq 20000; touch said; exec sleep 100' >"$log" 3>&- &
+    pid=$!
+    for _ in {1..100}; do [ ! -e said ] || break; sleep 0.05; done
+    kill -9 "$pid"
+    for _ in {1..40}; do ! cmp -s "$log" <(seq 20000) || break; sleep 0.05; done
+    cmp "$log" <(seq 20000)
+}
+
 @test "run: what it writes is the caller's" {
     "$BAWN" run -- sh -c 'echo x >made; mkdir dir; ln -s made link; chmod 750 dir'
     [ "$(stat -c %u:%g made)" = "$(id -u):$(id -g)" ]

@@ -231,6 +231,26 @@ gone() {
     has_error_and_hint
 }
 
+@test "exec: what it says to a file outside is there when it has ended, and what is left may go on" {
+    log=$BATS_TEST_TMPDIR/log
+    sid=$("$BAWN" run --detach -- sleep 100)
+    "$BAWN" exec "$sid" -- sh -c 'stat -Lc %F /dev/fd/3 3>&1 >&2; seq 200000' >"$log" 2>kind
+    [ "$(<kind)" = fifo ]
+    cmp "$log" <(seq 200000)
+    run -7 sh -c "'$BAWN' exec '$sid' -- sh -c 'echo out; echo err >&2; exit 7' >'$log' 2>&1"
+    [ "$(paste -sd' ' "$log")" = "out err" ]
+    "$BAWN" exec "$sid" -- sh -c '(until [ -e go ]; do sleep 0.1; done; echo late; touch gone) & echo now' >>"$log"
+    [ "$(tail -n1 "$log")" = now ]
+    touch go
+    for _ in {1..100}; do [ "$(tail -n1 "$log")" != late ] || break; sleep 0.05; done
+    [ "$(tail -n1 "$log")" = late ]
+    # Whoever is left and says ever more does not hold up the end.
+    # shellcheck disable=SC2016 # the words are the shell's inside
+    timeout 10 "$BAWN" exec "$sid" -- sh -c 'while :; do echo y; done & sleep 0.2' >"$log"
+    run -0 timeout 10 "$BAWN" stop "$sid"
+    [ -s "$log" ]
+}
+
 @test "exec: in the same sandbox, with the same boundaries and environment policy" {
     sid=$("$BAWN" run --detach -- sh -c 'echo kept >/tmp/kept; exec sleep 100')
     run -0 "$BAWN" exec "$sid" -- timeout 10 sh -c 'until [ -s /tmp/kept ]; do sleep 0.1; done; cat /tmp/kept'

@@ -44,7 +44,8 @@ said "$WS/secret.log" --deny "$WS/secret.log" -- sh -c 'timeout 1 cat /proc/self
 plant "$WS/some.hidden" canary
 said "$WS/some.hidden" --deny '**/*.hidden' -- sh -c 'timeout 1 cat /proc/self/fd/3 3>&1 >&2'
 plant "$T/gone" canary
-exec 6<"$T/gone" 7>>"$T/gone"
+exec 6<"$T/gone"
+exec 7>>"$T/gone"
 rm "$T/gone"
 STATUS=0
 "$BAWN" run -C "$WS" -- sh -c 'timeout 1 cat /proc/self/fd/3 3>&1 >&2; echo said' >&7 2>"$T/stderr" ||
@@ -64,7 +65,7 @@ STATUS=0
 # A command that joins later. (Nested, the outer sandbox would end before it comes.)
 if [[ -z ${BAWN_TEST_NESTED:-} ]]; then
     plant "$OUT/log" canary
-    mkdir -m 700 -p "$T/run"
+    mkdir -m 700 "$T/run"
     export XDG_RUNTIME_DIR=$T/run
     sid=$("$BAWN" run -C "$WS" --detach -- sleep 60 2>"$T/stderr") || broken "$(cat "$T/stderr")"
     at_end "'$BAWN' stop '$sid'"
