@@ -18,8 +18,8 @@
 
 enum {
     STREAMS = 3,
-    SOCK_FD = 0,   /* in the process; then pipe and file of each way */
-    ABOVE_FD = 16, /* where process_withdraw wants what it moves */
+    SOCK_FD = 0,  /* in the process; then pipe and file of each way */
+    ABOVE_FD = 8, /* where process_withdraw wants what it moves */
     PIPE_BYTES = 256 * 1024,
     PATIENCE_MS = 10000,
 };

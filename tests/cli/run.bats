@@ -191,6 +191,7 @@ bawn: the time limit"* ]]
     log=$BATS_TEST_TMPDIR/log
     "$BAWN" run -- true
     # The command that writes on is told by its pipe, the one that has ended is not.
+    # shellcheck disable=SC2016 # the words are of other shells
     for command in 'head -c 9999999 /dev/zero; echo $? >status' 'head -c 9999 /dev/zero; echo $? >status'; do
         run -125 bash -c "ulimit -f 4; '$BAWN' run -- sh -c '$command' 2>&1 >'$log' | cat; "'exit ${PIPESTATUS[0]}'
         [[ $output == "bawn: "*"standard stream 1: File too large"*hint:* ]]
