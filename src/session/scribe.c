@@ -52,7 +52,8 @@ static void give_up(struct work *work, struct way *way, int errnum)
     work->word.stream = way->stream;
 }
 
-/* Returns how much it has moved; 0: the way has ended. */
+/* Returns how much it has moved; 0: the way has ended, or nothing is there. SECURITY: whoever is
+ * inside may open the pipe again and take what was said, but nobody waits for that here. */
 static size_t copy(struct work *work, struct way *way, size_t most)
 {
     ssize_t count = read(way->from, work->bytes, most < PIPE_BYTES ? most : PIPE_BYTES);
@@ -65,7 +66,7 @@ static size_t copy(struct work *work, struct way *way, size_t most)
         give_up(work, way, written < 0 ? errno : EIO);
         return 0;
     }
-    if (count <= 0)
+    if (count == 0 || (count < 0 && errno != EAGAIN))
         give_up(work, way, count < 0 ? errno : 0);
     return count > 0 ? (size_t)count : 0;
 }
@@ -179,6 +180,7 @@ int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err
     /* When root runs bawn the command is somebody else, and may open /dev/stdout. */
     if (geteuid() == 0)
         (void)!fchown(ends[0], scribe->image->host_uid, scribe->image->host_gid);
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     lift(&ends[0]);
     lift(&ends[1]);
     scribe->stream = stream;

@@ -247,8 +247,8 @@ gone() {
     # Whoever is left and says ever more does not hold up the end.
     # shellcheck disable=SC2016 # the words are the shell's inside
     timeout 10 "$BAWN" exec "$sid" -- sh -c 'while :; do echo y; done & sleep 0.2' >"$log"
-    run -0 timeout 10 "$BAWN" stop "$sid"
     [ -s "$log" ]
+    run -0 timeout 10 "$BAWN" stop "$sid"
 }
 
 @test "exec: in the same sandbox, with the same boundaries and environment policy" {
