@@ -89,12 +89,12 @@ static int refuse_open_again(int stream, struct bawn_error *err)
     return -EACCES;
 }
 
-/* Steps that put nothing over what is there. */
+/* Steps that put nothing over what is there, or are not made in the root. */
 static bool is_transparent(const struct image_mount *mount)
 {
-    return mount->step == STEP_DIR || mount->step == STEP_FILE || mount->step == STEP_SYMLINK ||
-           mount->step == STEP_TEXT || mount->step == STEP_PIN || mount->step == STEP_CLOSE ||
-           mount->step == STEP_AGAIN;
+    return (mount->flags & STEP_ON_SHELF) || mount->step == STEP_POOL || mount->step == STEP_DIR ||
+           mount->step == STEP_FILE || mount->step == STEP_SYMLINK || mount->step == STEP_TEXT ||
+           mount->step == STEP_PIN || mount->step == STEP_CLOSE || mount->step == STEP_AGAIN;
 }
 
 /* Whether the command may write what has this path outside, and thus read it: the last mount over a
