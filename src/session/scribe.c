@@ -269,8 +269,12 @@ bool scribe_hear(struct scribe *scribe)
     do
         length = recv(scribe->sock, &word, sizeof(word), 0);
     while (length < 0 && errno == EINTR);
-    if (length != (ssize_t)sizeof(word))
+    if (length != (ssize_t)sizeof(word)) {
+        /* Somebody has ended it. */
+        if (!scribe->is_done && scribe->errnum == 0)
+            scribe->errnum = EPIPE;
         return false;
+    }
     if (word.errnum != 0)
         scribe->stream = word.stream;
     scribe->errnum = word.errnum;
@@ -301,9 +305,6 @@ bool scribe_has_ended(struct scribe *scribe, bool waits)
     if (pid == 0)
         return false;
     scribe->pid = 0;
-    /* Somebody has ended it. */
-    if (waits && !scribe->is_done && scribe->errnum == 0)
-        scribe->errnum = EPIPE;
     return true;
 }
 
