@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "plan/image_print.h"
+#include "policy/build.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,7 +162,9 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
                                   .user = is_name(user) ? user : "user",
                                   .release = name.release,
                                   .last_capability = last_capability(),
-                                  .best_effort = flags & BAWN_COMPILE_BEST_EFFORT};
+                                  .best_effort =
+                                      flags & BAWN_COMPILE_BEST_EFFORT ||
+                                      !policy_number(policy, SETTING_REQUIRE_OS_SANDBOX)};
 
     input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
     find_subordinates(&input, view);

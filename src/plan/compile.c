@@ -201,7 +201,14 @@ static int refuse_unsealed(const struct compiler *compiler, const struct enforce
     return -ENOTSUP;
 }
 
-/* What nobody can hold here: a reason to refuse, or with best effort a note. */
+static void add_note(struct compiler *compiler, const struct enforcement *line)
+{
+    uint32_t note = compiler_string(compiler, line->what);
+
+    compiler_add(compiler, PART_NOTES, &note, sizeof(note));
+}
+
+/* What nobody can hold here: a reason to refuse, or with best effort a note. Those come first. */
 static int add_notes(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
@@ -209,16 +216,18 @@ static int add_notes(struct compiler *compiler)
     const struct enforcement *vital = NULL;
 
     vec_each (&plan->rules, line) {
-        uint32_t note;
-
-        if (line->by)
+        if (line->by || line->is_accepted)
             continue;
         if (line->is_vital)
             vital = line;
-        if (!line->is_accepted && !first)
+        if (!first)
             first = line;
-        note = compiler_string(compiler, line->what);
-        compiler_add(compiler, PART_NOTES, &note, sizeof(note));
+        add_note(compiler, line);
+    }
+    compiler->head.dropped = compiler->head.parts[PART_NOTES].count;
+    vec_each (&plan->rules, line) {
+        if (!line->by && line->is_accepted)
+            add_note(compiler, line);
     }
     if (compiler->head.parts[PART_NOTES].count)
         compiler->head.flags |= IMAGE_PARTIAL;
@@ -278,20 +287,6 @@ static int refuse_backend(const struct compile_input *input, struct bawn_error *
     else
         error_hint(err, "'bawn doctor' says what is missing and how to get it");
     return r;
-}
-
-/* A network that is neither none nor the host's needs the proxy, which is not there yet. */
-static int refuse_network(const struct compile_input *input, struct bawn_error *err)
-{
-    const struct network_plan *network = &input->plan->network;
-
-    if (network->mode == NETWORK_NONE || network->mode == NETWORK_HOST ||
-        network->mode == NETWORK_ISOLATED || input->best_effort)
-        return 0;
-    (void)error_set(err, ENOTSUP, "run.network", "network mode %s: not carried out yet",
-                    input->plan->policy->settings[SETTING_NETWORK_MODE].text);
-    error_hint(err, "--net none or --net host; --best-effort goes on without a network");
-    return -ENOTSUP;
 }
 
 static int join_parts(struct compiler *compiler, struct image **ret_image)
@@ -363,9 +358,6 @@ int compile_image(const struct compile_input *input, struct image **ret_image,
 
     if (input->plan->backend != BACKEND_NATIVE)
         return refuse_backend(input, err);
-    r = refuse_network(input, err);
-    if (r < 0)
-        return r;
     r = compile_parts(&compiler, ret_image);
     for (int i = 0; i < PART_COUNT; i++)
         strbuf_done(&compiler.parts[i]);

@@ -178,6 +178,14 @@ static void node_step(struct compiler *compiler, const char *path, unsigned devi
     place_step(compiler, PLACE_LATE, mount, source, path);
 }
 
+static bool is_denied(const struct compiler *compiler, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return decide_path(compiler->input->plan->policy, path, decisions) < 0 ||
+           decisions[PATH_READ].access >= ACCESS_ASK;
+}
+
 /* A minimal /dev: what programs cannot do without. */
 static int dev_step(struct compiler *compiler, const struct mount_step *step)
 {
@@ -207,16 +215,24 @@ static int dev_step(struct compiler *compiler, const struct mount_step *step)
     } else {
         place_make_point(compiler, step->target, false);
     }
-    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        node_step(compiler, nodes[i].path, nodes[i].device);
-    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
-        place_step(compiler, place_when_made(compiler, links[i][1]),
-                   (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
-    place_make_point(compiler, "/dev/pts", false);
-    place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_DEVPTS}, NULL, "/dev/pts");
-    if (r == 0)
+    /* What is denied is not there. */
+    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+        if (!is_denied(compiler, nodes[i].path))
+            node_step(compiler, nodes[i].path, nodes[i].device);
+    }
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        if (!is_denied(compiler, links[i][1]))
+            place_step(compiler, place_when_made(compiler, links[i][1]),
+                       (struct image_mount){.step = STEP_SYMLINK}, links[i][0], links[i][1]);
+    }
+    if (r == 0 && !is_denied(compiler, "/dev/pts")) {
+        place_make_point(compiler, "/dev/pts", false);
+        place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_DEVPTS}, NULL,
+                   "/dev/pts");
         r = place_add_cover(compiler, "/dev/pts", COVER_PROC, true, false);
-    return r == 0 ? private_step(compiler, &shm, MODE_SHARED) : r;
+    }
+    return r == 0 && !is_denied(compiler, "/dev/shm") ? private_step(compiler, &shm, MODE_SHARED)
+                                                      : r;
 }
 
 bool compile_lacks_proc(const struct plan *plan)

@@ -35,6 +35,26 @@ static bool is_late(const struct spot *spot, enum view around, enum look look)
            (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK || around != VIEW_RO);
 }
 
+/* KERNEL: each process has a directory of its own in /proc, and no mount can be on those to come;
+ * where a part of /proc is covered, no container gets one of its own. */
+static bool is_out_of_hand(const struct plan *plan, const char *path, const char **note)
+{
+    static const char *const own[] = {"self", "thread-self", "net", "mounts"};
+    const char *name = path + strlen("/proc");
+    size_t length;
+    bool is_own;
+
+    name = path_next(&name, &length);
+    is_own = name && strspn(name, "0123456789*?[]") > 0;
+    for (size_t i = 0; name && i < sizeof(own) / sizeof(own[0]); i++)
+        is_own |= strlen(own[i]) == length && strncmp(own[i], name, length) == 0;
+    if (is_own)
+        *note = "each process has its own, and nothing can be mounted there";
+    else if (name && policy_number(plan->policy, SETTING_PROCESS_CONTAINERS))
+        *note = "containers need a /proc of which nothing is covered";
+    return is_own || (name && policy_number(plan->policy, SETTING_PROCESS_CONTAINERS));
+}
+
 /* Who holds a literal rule, given what it meets on this host. */
 static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
                            enum look look, const char **note)
@@ -50,7 +70,11 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     /* Nobody can be asked while it runs: refused by the same walls as a denial. */
     if (spot->view == VIEW_ASK || spot->write_asks)
         *note = "asking is not there yet: refused";
-    if (spot->view == VIEW_OVERLAY && !(native && plan_has(plan, FEATURE_OVERLAY)))
+    if (spot->view == VIEW_OVERLAY) {
+        *note = "not carried out yet: use mode rw, or private for an empty place";
+        return 0;
+    }
+    if (view_in_own_proc(spot->rule->path, around) && is_out_of_hand(plan, spot->rule->path, note))
         return 0;
     /* A policy file that a private tree covers is not there to be changed. */
     if (around == VIEW_PRIVATE && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
@@ -109,7 +133,9 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
     const char *note = NULL;
     unsigned by = 0;
 
-    if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
+    if (strncmp(rule->path, "/proc/", 6) == 0 && is_out_of_hand(plan, rule->path, &note))
+        by = 0;
+    else if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
         by = BY_SUPERVISOR | (native ? BY_MOUNT : 0);
     else if (native && plan_has(plan, FEATURE_NOTIFY) && rule->read >= ACCESS_ASK)
         by = BY_MOUNT;

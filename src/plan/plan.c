@@ -303,52 +303,6 @@ static int plan_limits(struct plan *plan)
     return 0;
 }
 
-static int plan_net_rules(struct plan *plan)
-{
-    static const char *const words[] = {
-        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
-    const struct policy *policy = plan->policy;
-    const struct setting *mode = &policy->settings[SETTING_NETWORK_MODE];
-    struct network_plan *network = &plan->network;
-    unsigned by;
-
-    network->mode = policy_number(policy, SETTING_NETWORK_MODE);
-    network->own_namespace = network->mode != NETWORK_HOST && plan->backend == BACKEND_NATIVE;
-    vec_each (&policy->net_rules, rule) {
-        size_t *counts[] = {
-            [NET_ALLOW] = &network->allow, [NET_ASK] = &network->ask, [NET_DENY] = &network->deny};
-
-        ++*counts[(*rule)->verdict];
-        by = network->mode == NETWORK_PROXY  ? BY_PROXY
-             : network->mode == NETWORK_NONE ? (network->own_namespace ? BY_NAMESPACE : BY_LANDLOCK)
-             : (*rule)->verdict == NET_ALLOW ? BY_NAMESPACE
-                                             : 0;
-        if (plan->backend == BACKEND_COUNT)
-            by = 0;
-        if (plan_enforce(
-                plan,
-                arena_printf(&plan->arena, "%s %s", words[(*rule)->verdict], (*rule)->spelled),
-                (*rule)->origin, by,
-                network->mode == NETWORK_NONE ? "there is no network at all" : NULL) < 0)
-            return -ENOMEM;
-    }
-    if (!mode->is_set)
-        return 0;
-    by = network->own_namespace                                        ? BY_NAMESPACE
-         : network->mode == NETWORK_HOST                               ? BY_NAMESPACE
-         : network->mode == NETWORK_NONE && plan->landlock.handles_tcp ? BY_LANDLOCK | BY_SECCOMP
-                                                                       : 0;
-    if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin,
-                     plan->backend == BACKEND_COUNT ? 0 : by, NULL) < 0)
-        return -ENOMEM;
-    if (network->mode != NETWORK_HOST || plan->landlock.scopes_abstract_sockets)
-        return 0;
-    /* KERNEL(6.12): they belong to the network, and nothing but a scope of Landlock's holds them.
-     */
-    return plan_enforce(plan, "abstract sockets of the host", mode->origin, 0,
-                        "they come with its network; Linux 6.12 can keep them apart");
-}
-
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err)
 {
     struct plan *plan = ret_plan;
@@ -364,7 +318,7 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
     if (r == 0)
         r = plan_syscalls(plan);
     if (r == 0)
-        r = plan_net_rules(plan);
+        r = plan_network(plan);
     if (r == 0)
         r = plan_process(plan);
     if (r == 0)

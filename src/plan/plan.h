@@ -133,6 +133,7 @@ int plan_mounts(struct plan *plan, const struct plan_input *input);
 int plan_env(struct plan *plan, const char *const *environ);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
+int plan_network(struct plan *plan);
 
 /* Where the workspace is inside. */
 const char *plan_workspace_at(const struct plan *plan);

@@ -80,21 +80,12 @@ static int plan_item(struct plan *plan, const struct looker *looker, const struc
         return add_node(plan, looker, key, item->value, item->origin);
     case LIST_NETWORK_UNIX_SOCKETS:
         return add_node(plan, looker, key, item->value, item->origin);
-    case LIST_DEVICES_DENY:
-        return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
-                            item->origin, plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0, NULL);
-    case LIST_NETWORK_PUBLISH:
-    case LIST_NETWORK_HOST_PORTS:
-        return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
-                            item->origin, plan->network.own_namespace ? BY_PROXY : 0, NULL);
-    case LIST_NETWORK_HOSTS:
-        return plan_enforce(
-            plan, arena_printf(&plan->arena, "%s: %s = %s", key, item->key, item->value),
-            item->origin, plan->network.mode == NETWORK_PROXY ? BY_PROXY : 0,
-            plan->network.mode == NETWORK_PROXY ? NULL : "needs network mode proxy");
     case LIST_EXCLUDED_COMMANDS:
         return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
                             item->origin, BY_APPLICATION, "runs outside the sandbox");
+    case LIST_TOOLS:
+        return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
+                            item->origin, BY_APPLICATION, "offered by the program that asks");
     case LIST_TOOL_RULES:
     case LIST_COMMAND_RULES:
         return plan_enforce(plan,

@@ -379,12 +379,76 @@ static int apply_reopen(struct policy *policy, struct bawn_report *report)
     return r;
 }
 
+/* A device that is denied is a path that is denied. */
+static int deny_devices(struct policy *policy)
+{
+    vec_each (&policy->items, item) {
+        struct path_rule *rule;
+
+        if (item->list != LIST_DEVICES_DENY)
+            continue;
+        rule = arena_new(&policy->arena, struct path_rule);
+        if (!rule)
+            return -ENOMEM;
+        *rule = (struct path_rule){.kind = RULE_PATTERN,
+                                   .path = item->value,
+                                   .spelled = item->value,
+                                   .read = ACCESS_DENY,
+                                   .write = ACCESS_DENY,
+                                   .layer = item->layer,
+                                   .origin = item->origin};
+        if (!vec_push(&policy->rules, rule))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Whoever allows containers gives up what the profile and the lists cover in /proc: the kernel
+ * would refuse a container one of its own. */
+static void uncover_proc(struct policy *policy)
+{
+    size_t kept = 0;
+
+    if (!policy_number(policy, SETTING_PROCESS_CONTAINERS))
+        return;
+    for (size_t i = 0; i < policy->rules.count; i++) {
+        struct path_rule *rule = policy->rules.items[i];
+
+        if (rule->layer->authority != AUTHORITY_BUILTIN || strncmp(rule->path, "/proc/", 6) != 0)
+            policy->rules.items[kept++] = rule;
+    }
+    policy->rules.count = kept;
+}
+
+static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
+{
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
+        const struct setting *setting = &policy->settings[id];
+        const char *why = setting->is_set ? setting_not_yet(id, setting->number) : NULL;
+
+        if (why)
+            report_add(report, BAWN_WARNING, "policy.not_yet", setting->origin, "%s: %s: %s",
+                       setting_table[id].key, setting->text, why);
+    }
+    vec_each (&policy->items, item) {
+        const char *why = list_not_yet(item->list);
+
+        if (why && policy_number(policy, SETTING_NETWORK_MODE) != NETWORK_HOST)
+            report_add(report, BAWN_WARNING, "policy.not_yet", item->origin, "%s: %s: %s",
+                       list_table[item->list].key, item->value, why);
+    }
+}
+
 int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn_error *err)
 {
     int r = apply_reopen(policy, report);
 
+    if (r == 0)
+        r = deny_devices(policy);
     if (r < 0)
         return error_memory(err);
+    uncover_proc(policy);
+    warn_not_yet(policy, report);
     vec_each (&policy->rules, rule) {
         r = pathtree_add(&policy->tree, &policy->arena, *rule, err);
         if (r < 0)

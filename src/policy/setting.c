@@ -26,8 +26,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "can be asked, else strict."},
     [SETTING_REQUIRE_OS_SANDBOX] = {"sandbox.require_os_sandbox", VALUE_BOOL, NARROW_HIGHER, 0,
                                     NULL,
-                                    "Refuse to run where the kernel cannot hold the policy. "
-                                    "Default: true."},
+                                    "false: run where this host cannot hold all of the policy, as "
+                                    "with --best-effort. Default: true."},
     [SETTING_NETWORK_MODE] = {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
                               "none: own loopback only; proxy: filtered by the rules below; "
                               "isolated: user-mode NAT; veth: root only; host: no boundary."},
@@ -36,7 +36,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                   "What happens in proxy mode to hosts that no rule names."},
     [SETTING_NETWORK_LOCAL_BINDING] = {"sandbox.network.allow_local_binding", VALUE_BOOL,
                                        NARROW_LOWER, 0, NULL,
-                                       "Let the command listen on ports of its own loopback."},
+                                       "false: the command listens on no port of the host's. Its "
+                                       "own network holds that; with mode host nobody does."},
     [SETTING_NETWORK_HTTP_PROXY_PORT] = {"sandbox.network.http_proxy_port", VALUE_PORT,
                                          NARROW_NEVER, 0, NULL,
                                          "Use this HTTP proxy on the host's loopback instead of "
@@ -123,6 +124,35 @@ const struct list_info list_table[LIST_COUNT] = {
     [LIST_COMMAND_RULES] = {"tool_rules.*", true, false,
                             "TOOL: {allow, ask, deny: [COMMAND PATTERNS]}."},
 };
+
+const char *setting_not_yet(enum setting_id id, uint64_t number)
+{
+    switch (id) {
+    case SETTING_NETWORK_MODE:
+        return number == NETWORK_NONE || number == NETWORK_HOST
+                   ? NULL
+                   : "not carried out yet: none and host are";
+    case SETTING_NETWORK_HTTP_PROXY_PORT:
+    case SETTING_NETWORK_SOCKS_PROXY_PORT:
+    case SETTING_NETWORK_AUTHZ_PORT:
+        return "not carried out yet: it needs the network mode proxy";
+    default:
+        return NULL;
+    }
+}
+
+const char *list_not_yet(enum list_id list)
+{
+    switch (list) {
+    case LIST_NETWORK_HOSTS:
+        return "not carried out yet: it needs the network mode proxy";
+    case LIST_NETWORK_PUBLISH:
+    case LIST_NETWORK_HOST_PORTS:
+        return "not carried out yet: with --net host all ports are there";
+    default:
+        return NULL;
+    }
+}
 
 static bool parse_word(const char *const *words, const char *text, uint64_t *ret_number)
 {

@@ -111,6 +111,13 @@ bool env_is_dangerous(const char *name, size_t length);
 /* Whether a name of sandbox.process.env, perhaps with a final *, matches a variable. */
 bool env_matches(const char *pattern, const char *name, size_t length);
 
+/*
+ * Why a value is not carried out by this version, or NULL: it is. Loading warns
+ * of it, a plan says that nobody holds it, and so nothing is run with it.
+ */
+const char *setting_not_yet(enum setting_id id, uint64_t number);
+const char *list_not_yet(enum list_id list);
+
 /* SETTING_COUNT when there is no such key. */
 enum setting_id setting_find(const char *key);
 enum list_id list_find(const char *key);

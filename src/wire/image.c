@@ -9,7 +9,7 @@
 
 /* The digit is the layout: images are kept, and read by whatever bawn of this version comes next.
  */
-const char image_magic[8] = "bawnim7";
+const char image_magic[8] = "bawnim8";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The network: what is planned for it, and who holds each rule. */
+#include "plan/plan.h"
+#include "policy/build.h"
+
+#include <errno.h>
+
+static bool is_host(const struct plan *plan)
+{
+    return plan->network.mode == NETWORK_HOST;
+}
+
+/* A grant is moot where somebody who may say so says that there is no network; where the profile
+ * says it, the grant would be dropped. */
+static bool is_moot(const struct plan *plan, const struct net_rule *rule)
+{
+    const struct setting *mode = &plan->policy->settings[SETTING_NETWORK_MODE];
+
+    return rule->verdict == NET_DENY || rule->layer->authority == AUTHORITY_BUILTIN ||
+           (mode->is_set && mode->layer->authority != AUTHORITY_BUILTIN);
+}
+
+static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, const char **note)
+{
+    const struct network_plan *network = &plan->network;
+
+    if (plan->backend == BACKEND_COUNT)
+        return 0;
+    if (network->mode == NETWORK_NONE) {
+        *note = "there is no network at all";
+        if (!is_moot(plan, rule)) {
+            *note = "there is no network at all; --net host has one, --net none says that you know";
+            return 0;
+        }
+        return network->own_namespace ? BY_NAMESPACE : BY_LANDLOCK;
+    }
+    if (network->mode == NETWORK_PROXY)
+        return BY_PROXY;
+    return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
+}
+
+static int plan_rules(struct plan *plan)
+{
+    static const char *const words[] = {
+        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
+    struct network_plan *network = &plan->network;
+
+    vec_each (&plan->policy->net_rules, rule) {
+        size_t *counts[] = {
+            [NET_ALLOW] = &network->allow, [NET_ASK] = &network->ask, [NET_DENY] = &network->deny};
+        const char *note = NULL;
+        unsigned by = rule_by(plan, *rule, &note);
+
+        ++*counts[(*rule)->verdict];
+        if (plan_enforce(
+                plan,
+                arena_printf(&plan->arena, "%s %s", words[(*rule)->verdict], (*rule)->spelled),
+                (*rule)->origin, by, note) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int plan_mode(struct plan *plan)
+{
+    const struct setting *mode = &plan->policy->settings[SETTING_NETWORK_MODE];
+    const char *not_yet = setting_not_yet(SETTING_NETWORK_MODE, plan->network.mode);
+    unsigned by = plan->network.own_namespace || is_host(plan) ? BY_NAMESPACE : 0;
+
+    if (!mode->is_set)
+        return 0;
+    if (by == 0 && plan->network.mode == NETWORK_NONE && plan->landlock.handles_tcp)
+        by = BY_LANDLOCK | BY_SECCOMP;
+    if (not_yet || plan->backend == BACKEND_COUNT)
+        by = 0;
+    if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin, by,
+                     not_yet) < 0)
+        return -ENOMEM;
+    if (!is_host(plan) || plan->landlock.scopes_abstract_sockets)
+        return 0;
+    /* KERNEL(6.12): they belong to the network, and nothing but a scope of Landlock's holds them.
+     */
+    return plan_enforce(plan, "abstract sockets of the host", mode->origin, 0,
+                        "they come with its network; Linux 6.12 can keep them apart");
+}
+
+/* Settings of the network beside its mode. */
+static int plan_settings(struct plan *plan)
+{
+    static const enum setting_id ids[] = {
+        SETTING_NETWORK_LOCAL_BINDING, SETTING_NETWORK_HTTP_PROXY_PORT,
+        SETTING_NETWORK_SOCKS_PROXY_PORT, SETTING_NETWORK_AUTHZ_PORT};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
+        const struct setting *setting = &plan->policy->settings[ids[i]];
+        const char *note = setting_not_yet(ids[i], setting->number);
+        unsigned by = !note && plan->network.own_namespace ? BY_NAMESPACE : 0;
+
+        /* What is let is let. */
+        if (!setting->is_set || (ids[i] == SETTING_NETWORK_LOCAL_BINDING && setting->number))
+            continue;
+        if (!note)
+            note = by ? "the host's ports are out of reach" : "its ports are the host's";
+        r = plan_enforce(
+            plan, arena_printf(&plan->arena, "%s: %s", setting_table[ids[i]].key, setting->text),
+            setting->origin, by, note);
+    }
+    return r;
+}
+
+static int plan_items(struct plan *plan)
+{
+    int r = 0;
+
+    vec_each (&plan->policy->items, item) {
+        const char *note = list_not_yet(item->list);
+        bool is_there = is_host(plan) && item->list != LIST_NETWORK_HOSTS;
+
+        if (r < 0 || !note)
+            continue;
+        r = plan_enforce(plan,
+                         arena_printf(&plan->arena, "%s: %s%s%s", list_table[item->list].key,
+                                      item->key ? item->key : "", item->key ? " = " : "",
+                                      item->value),
+                         item->origin, is_there ? BY_NAMESPACE : 0,
+                         is_there ? "all ports are the host's" : note);
+    }
+    return r;
+}
+
+int plan_network(struct plan *plan)
+{
+    struct network_plan *network = &plan->network;
+    int r;
+
+    network->mode = policy_number(plan->policy, SETTING_NETWORK_MODE);
+    network->own_namespace = network->mode != NETWORK_HOST && plan->backend == BACKEND_NATIVE;
+    r = plan_rules(plan);
+    if (r == 0)
+        r = plan_mode(plan);
+    if (r == 0)
+        r = plan_settings(plan);
+    return r == 0 ? plan_items(plan) : r;
+}
