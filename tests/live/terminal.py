@@ -52,6 +52,11 @@ class Terminal:
 
     def _become(self, argv, cwd, env):
         try:
+            # Whoever runs this may ignore signals, as nohup does; a shell on a terminal does not.
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM,
+                           signal.SIGPIPE, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, [])
             os.setsid()
             fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
             for stream in range(3):

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # D-19 the launcher, and who started it, are as free as before
 # layers: launch
+# no mutant: a control: nothing is to be contained
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 
@@ -12,11 +13,14 @@ sandbox -- sh -c 'echo >started; sleep 1' &
 outer=$!
 wait_for 10 test -e started || broken "the sandbox did not start"
 if [[ ! ${BAWN_TEST_NESTED:-} ]]; then
+    seen=
     for pid in $(descendants "$outer"); do
         [[ $(cat "/proc/$pid/comm" 2>/dev/null) == bawn* ]] || continue
         is "$before" "$(state "$pid")" "the state of the running launcher"
+        seen=$pid
         break
     done
+    [[ $seen ]] || broken "no launcher was seen"
 fi
 wait "$outer" || true
 is "$before" "$(state $$)" "the state of who started it"
