@@ -7,8 +7,9 @@
 #ifndef BASE_MUTANT_H
 #define BASE_MUTANT_H
 
-#ifdef BAWN_MUTANT
 #include <stdbool.h>
+
+#ifdef BAWN_MUTANT
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 /* Text: what users wrote, and what is shown to them. */
 #include "base/text.h"
 
+#include "base/mutant.h"
 #include "base/strbuf.h"
 
 #include <ctype.h>
@@ -40,6 +41,8 @@ size_t text_decode(const char *text, size_t length, uint32_t *ret_rune)
 /* SECURITY: a person must see what they are asked to judge. */
 bool text_is_deceptive(uint32_t rune)
 {
+    if (!LAYER("words"))
+        return false;
     return rune < 0x20 || (rune >= 0x7f && rune <= 0x9f) || rune == 0xad || rune == 0x61c ||
            rune == 0x180e || (rune >= 0x200b && rune <= 0x200f) ||
            (rune >= 0x2028 && rune <= 0x202e) || (rune >= 0x2060 && rune <= 0x206f) ||

@@ -2,6 +2,7 @@
 #include "kernel/rlimit.h"
 
 #include "base/error.h"
+#include "base/mutant.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -49,7 +50,7 @@ int rlimit_apply(const struct rlimit_values *values, struct bawn_error *err)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i].value)
+        if (rows[i].value && LAYER("rlimit"))
             r = lower(rows[i].resource, rows[i].word, rows[i].value, err);
     return r;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervise/call.h"
+#include "base/mutant.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,7 +158,7 @@ int call_judge_proc(const struct call *call, int fd, const char *path)
     pid_t pid;
     int r;
 
-    if (!locate_is_proc(fd))
+    if (!LAYER("lending") || !locate_is_proc(fd))
         return 0;
     if (call->kind->number == SYS_openat2)
         return -ENOSYS;

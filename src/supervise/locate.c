@@ -2,6 +2,7 @@
 #include "supervise/locate.h"
 
 #include "base/cleanup.h"
+#include "base/mutant.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -231,7 +232,7 @@ static int jump(const struct locator *locator, int dir, const char *name, struct
     if (r < 0)
         return r;
     pid = locate_proc_pid(path);
-    if (pid != ids.tgid)
+    if (LAYER("lending") && pid != ids.tgid)
         return -EACCES;
     link->object = openat(dir, name, O_PATH | O_CLOEXEC);
     if (link->object < 0)
@@ -253,7 +254,7 @@ static int read_link(const struct locator *locator, int dir, const char *name,
     if (fstatfs(dir, &fs) < 0)
         return -errno;
     /* SECURITY: on such a mount the kernel follows no link, but here it is not the kernel. */
-    if ((uint64_t)fs.f_flags & NO_FOLLOWING)
+    if (LAYER("lending") && ((uint64_t)fs.f_flags & NO_FOLLOWING))
         return -ELOOP;
     if ((uint64_t)fs.f_type == PROC_SUPER_MAGIC) {
         int r;

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-01 where a layer that the policy needs is missing, nothing is run
 # layers: launch
+# no mutant: it takes each layer away itself, by calls that fail
 source "$ESCAPE/lib.bash"
 
 sandbox -- touch ran

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-02 a layer that says it is there and does nothing is found out before the command runs
 # layers: launch
+# no mutant: the layers lie in it, one after the other
 source "$ESCAPE/lib.bash"
 
 sandbox -- touch ran

@@ -3,6 +3,7 @@
 # A-04 a symbolic link on the way to a mount point leads the set-up nowhere outside
 # not: nested, the outer sandbox meets the race first
 # layers: launch
+# no mutant: the set-up opens each mount point without links, and no build of it does otherwise
 # seconds: 90
 source "$ESCAPE/lib.bash"
 export SANDBOX_SECONDS=10

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-12 a workspace that is swapped for a symbolic link while it starts is mounted as what was checked
 # layers: launch
+# no mutant: the set-up mounts the workspace by the descriptor that was checked, and no build of it does otherwise
 # seconds: 90
 source "$ESCAPE/lib.bash"
 

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-13 a policy in the workspace widens nothing
 # layers: launch
+# no mutant: who may widen is decided by the program that makes plans, which the build for mutations has as it is
 source "$ESCAPE/lib.bash"
 
 plant "$OUT/file"

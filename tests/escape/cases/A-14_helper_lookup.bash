@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-14 no program is looked for in the workspace, whatever PATH says
 # layers: launch
+# no mutant: no program is looked for by name; there is no search that could be left in
 source "$ESCAPE/lib.bash"
 
 mkdir "$WS/fake"

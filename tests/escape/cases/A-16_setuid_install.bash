@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-16 a bawn with rights that its caller has not does not start
 # layers: launch
+# no mutant: it is refused before there is any layer
 # only: root
 source "$ESCAPE/lib.bash"
 

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-19 a policy that cannot be read as a whole is refused with its place
 # layers: launch
+# no mutant: it is refused by the program that makes plans, which the build for mutations has as it is
 source "$ESCAPE/lib.bash"
 
 # refuse LINE TEXT: as a policy of the user's, and as the project's.

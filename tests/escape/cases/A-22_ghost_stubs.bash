@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-22 nothing is left in a workspace that the command did not put there, however it ends
 # layers: launch
+# no mutant: it is about what bawn leaves behind, not about what it holds
 # seconds: 60
 source "$ESCAPE/lib.bash"
 

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-38 what is not the null device of the host is not used as one, and nobody waits for it
 # layers: launch
+# no mutant: the set-up asks what a device is before it shows it; this is no layer around the command
 # seconds: 90
 # not: nested, mounts of its own are needed
 source "$ESCAPE/lib.bash"

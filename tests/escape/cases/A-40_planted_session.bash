@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # A-40 a session that a command planted gets nothing of a client's, and its record has nobody killed
 # layers: launch
+# no mutant: it is about what a client of sessions believes, outside of any sandbox
 # seconds: 60
 source "$ESCAPE/lib.bash"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A-41 the directory of sessions is closed inside, though it is made after the start and its tree is granted
-# layers: launch
+# layers: mount
 source "$ESCAPE/lib.bash"
 
 tree=/tmp place=/tmp/bawn-$(id -u)

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # B-27 odd files where the launcher looks do not hang it, nor lead it astray
 # layers: launch
+# no mutant: it is about where the launcher looks, before there is any layer
 source "$ESCAPE/lib.bash"
 
 plant "$OUT/file"

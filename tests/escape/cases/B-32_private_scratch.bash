@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # B-32 scratch places are each sandbox's own
 # layers: launch
+# no mutant: private places are a part of the new root; what is not granted is never there to be left in
 source "$ESCAPE/lib.bash"
 
 name=bawn-escape-$$-$RANDOM

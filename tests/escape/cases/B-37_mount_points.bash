@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-37 what a mount covers or pins stays where it is on the host, though the rules let it be written
-# layers: launch
+# layers: lending
 source "$ESCAPE/lib.bash"
 
 mkdir -p "$WS/private" "$WS/empty" "$WS/other"

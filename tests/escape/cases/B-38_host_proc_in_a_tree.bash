@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-38 a procfs of the host in a granted tree lends nothing that the launcher could open
-# layers: launch
+# layers: lending
 # not: nested, whose tree with a procfs in it the outer one cannot map
 source "$ESCAPE/lib.bash"
 

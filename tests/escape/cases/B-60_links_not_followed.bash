@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-60 on a mount that follows no links, nothing is written through one
-# layers: launch
+# layers: lending
 # only: root
 source "$ESCAPE/lib.bash"
 [[ ${BAWN_TEST_WITHOUT:-} ]] && skip "the kernel follows none itself"

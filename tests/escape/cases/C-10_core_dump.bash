@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # C-10 a crash leaves no memory on disk: not the command's, not the launcher's
-# layers: launch
+# layers: rlimit
 source "$ESCAPE/lib.bash"
 
 pattern=$(cat /proc/sys/kernel/core_pattern)

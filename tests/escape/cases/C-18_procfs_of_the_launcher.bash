@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # C-18 files of /proc that tell of whoever opens them are not opened by the launcher
-# layers: launch
+# layers: lending
 source "$ESCAPE/lib.bash"
 
 # Through the launcher these are the host's IPC objects, interfaces and limits.

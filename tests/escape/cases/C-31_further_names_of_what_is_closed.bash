@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # C-31 that further names of something hidden cannot be known, for its directory is closed, is told
 # layers: launch
+# no mutant: it is about a warning, which holds nothing
 source "$ESCAPE/lib.bash"
 
 plant "$WS/dir/denied" private

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # D-20 a sandbox in a sandbox is as strict, or refuses to start
 # layers: launch
+# no mutant: a sandbox around the one that is looked at holds what the inner one leaves out
 # seconds: 60
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # D-22 who may debug does not get pid 1's memory by way of a command that is just being started
-# layers: launch
+# layers: lending
 # not: nested, where no session can be found
 # only: root
 # seconds: 60

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # D-42 attributes that take a capability are refused in private places too, whoever makes the call
-# layers: launch
+# layers: lending
 source "$ESCAPE/lib.bash"
 
 # A private place belongs to the sandbox's user namespace, and the launcher owns that namespace.

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # E-10 with /dev/net/tun granted, an interface of the host is still not there
 # layers: launch
+# no mutant: in the scratch copy, where mutants run, no interface can be made
 # not: nested, where the host's network is the outer one's
 # only: root
 # when: test -c /dev/net/tun && unshare -n ip tuntap add dev tap mode tap user 65534

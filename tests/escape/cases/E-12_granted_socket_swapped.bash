@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # E-12 a granted socket that was swapped for a link carries the grant nowhere
 # layers: launch
+# no mutant: the set-up opens a socket that is granted without links, and no build of it does otherwise
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

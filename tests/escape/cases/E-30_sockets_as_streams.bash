@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # E-30 a connection that is a stream is that connection and no more; other handles are no streams
 # layers: launch
+# no mutant: streams are judged before there is any layer, by who starts the command
 # seconds: 60
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

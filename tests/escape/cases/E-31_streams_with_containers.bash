@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # E-31 where containers are allowed, a file that comes in to be read is not written either
 # layers: launch
+# no mutant: streams are judged before there is any layer, by who starts the command
 source "$ESCAPE/lib.bash"
 
 plant "$OUT/input" text

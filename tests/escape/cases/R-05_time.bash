@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # R-05 a program that never ends is ended: SIGTERM, then SIGKILL, exit 124
 # layers: launch
+# no mutant: the clock is the launcher's own, no layer around the command
 # seconds: 60
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # R-10 who stops a command that is just being born stops neither pid 1 nor the clock
 # layers: launch
+# no mutant: it is about whom the launcher waits for, no layer around the command
 # not: nested, where no session can be found
 # seconds: 90
 source "$ESCAPE/lib.bash"

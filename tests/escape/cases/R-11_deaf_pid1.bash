@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # R-11 limits, stop and SIGTERM need nothing from inside: pid 1 and who makes calls may be stopped
 # layers: launch
+# no mutant: it is about whom the launcher needs to end a command, no layer around it
 # not: nested, where no session can be found
 # seconds: 120
 source "$ESCAPE/lib.bash"

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # R-12 a command that joins another process group, or whose first thread ends, is limited as before
 # layers: launch
+# no mutant: either of the groups and the launcher's own look at memory holds; the clock is the launcher's
 # seconds: 90
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"

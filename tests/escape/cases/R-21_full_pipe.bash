@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # R-21 a command that fills a pipe that nobody reads does not hold up its end
 # layers: launch
+# no mutant: it is about what the launcher waits for, no layer around the command
 # seconds: 60
 source "$ESCAPE/lib.bash"
 

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # T-04 the host's terminals cannot be opened; one of its own can
 # layers: launch
+# no mutant: terminals of its own are a part of the new root; those of the host are never there to be left in
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

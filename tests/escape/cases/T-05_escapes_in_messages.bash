@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # T-05 what bawn itself prints has no control characters in it
-# layers: launch
+# layers: words
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # T-06 the user's terminal comes back as it was
 # layers: launch
+# no mutant: it is about what the launcher gives back, no layer around the command
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/answers.bash"
 
