@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Other ways into the kernel: the 32-bit gate from 64-bit code, a 32-bit
- * program, x32 numbers, and numbers that no kernel has. d_abi gate|exec|x32|unknown.
+ * program, x32 numbers, and numbers that no kernel has. d_abi gate|exec|x32|unknown|watched.
  */
 #include "d_attempt.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 /* A whole 32-bit program: exit(42) by int 0x80. */
@@ -112,13 +120,62 @@ static void try_unknown(void)
 
         snprintf(what, sizeof(what), "unknown-%ld", number);
         if (syscall(number, 0, 0, 0, 0, 0, 0) != -1 || errno != ENOSYS) {
-            say(what, -1);
+            say(errno == EPROTO ? "unknown-480-1023" : what, -1);
             return;
         }
     }
     say("unknown-480-1023", -1);
     attempt_run(&(struct attempt){"negative-2", -2, {0}});
     attempt_run(&(struct attempt){"negative-101", -101, {0}});
+}
+
+/* Answers EPROTO to whatever gets as far as a filter of our own, which is asked after the
+ * sandbox's. */
+static _Noreturn void answer_all(const volatile int *listener)
+{
+    for (;;) {
+        struct seccomp_notif asked = {0};
+        struct seccomp_notif_resp answer = {.error = -EPROTO};
+        struct pollfd poller = {.fd = *listener, .events = POLLIN};
+
+        if (poller.fd < 0 || poll(&poller, 1, 100) < 1 ||
+            ioctl(poller.fd, SECCOMP_IOCTL_NOTIF_RECV, &asked) < 0) {
+            usleep(1000);
+            continue;
+        }
+        answer.id = asked.id;
+        ioctl(poller.fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    }
+}
+
+/* KERNEL: a verdict of ERRNO counts for more than one of USER_NOTIF. So what the sandbox's filter
+ * refuses is never asked here, and what only the kernel refuses is. */
+static void try_watched(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 480, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+    int *listener =
+        mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t watcher;
+
+    *listener = -1;
+    /* It has our descriptors, and not our filter. */
+    watcher = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
+    if (watcher == 0)
+        answer_all(listener);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    *listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                             &filter);
+    if (*listener < 0)
+        say("watching", -1);
+    else
+        try_unknown();
+    kill(watcher, SIGKILL);
 }
 
 int main(int argc, char **argv)
@@ -133,6 +190,8 @@ int main(int argc, char **argv)
         try_x32();
     else if (strcmp(way, "unknown") == 0)
         try_unknown();
+    else if (strcmp(way, "watched") == 0)
+        try_watched();
     else
         return 2;
     return 0;
