@@ -22,7 +22,9 @@ EBUSY sys unlinkat fd:$WS s:empty AT_REMOVEDIR
 EBUSY sys rename s:$WS/above s:$WS/gone
 EBUSY in $WS sys rename s:above/ s:gone
 EBUSY sys rename s:$WS/over s:$WS/gone
-EBUSY sys rename s:$WS/over/deep s:$WS/gone
+# The directory that it is in is a mount of its own: the kernel looks at that first.
+EXDEV sys rename s:$WS/over/deep s:$WS/gone
+EBUSY sys rename s:$WS/over/deep s:$WS/over/gone
 EBUSY sys rename s:/proc/self/cwd/private s:$WS/gone
 END
 unchanged "$before" "$WS"
