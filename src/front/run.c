@@ -90,6 +90,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .argv = argv,
         .own_argv = front->argv,
         .wants_stats = options_has(&front->options, OPTION_STATS),
+        .needs_output = front->json,
         .is_detached = options_has(&front->options, OPTION_DETACH),
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,

@@ -40,6 +40,7 @@ struct session {
     int pipe_fd;             /* what a detached command without a terminal says, or -EBADF */
     int witness_fd;          /* hangs up when a detached command runs, or ends; or -EBADF */
     bool has_terminal;       /* a detached command has one */
+    bool has_host_terminal;  /* a stream is one of the host's: what is there counts later, too */
     struct output *output;   /* of a detached command */
     struct control *control; /* NULL: not to be reached yet */
     struct loop_timer register_timer;
@@ -92,6 +93,9 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
                             struct bawn_error *err);
 /* After the launch: those that are relayed or written for it are our own again. */
 void session_restore_streams(struct session *session);
+/* When the command runs: pipes that are its input and output end when it closes them, not with us.
+ */
+void session_let_go(const struct session *session);
 int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err);
 
 /* A line for the user, never mixed into a raw terminal. */

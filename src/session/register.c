@@ -227,6 +227,7 @@ static int on_register(void *context)
 {
     struct session *session = context;
 
+    session_let_go(session);
     /* A command that runs already is not ended for it. */
     if (session->control || control_new(session, NULL) == 0)
         (void)control_register(session->control, NULL);

@@ -15,6 +15,7 @@ struct session_request {
     char **own_argv;      /* see struct launch_request */
     char *const *environ; /* the caller's */
     bool wants_stats;
+    bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;
     int owner_fd;  /* a control connection whose end ends the session, or -EBADF */
     int report_fd; /* of a detached session: session_run_detached sets it */

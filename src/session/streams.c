@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The standard streams and signals of a run: a terminal is replaced, a pipe is handed on. */
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "session/control.h"
 #include "session/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -41,6 +44,7 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
         if (!(command->flags & EXEC_TTY))
             (void)terminal_read_state(fd, &command->state, &command->size);
         command->flags |= 1U << fd;
+        session->has_host_terminal = true;
     }
     if (session->scribe)
         result = scribe_start(session->scribe, err);
@@ -65,6 +69,23 @@ void session_restore_streams(struct session *session)
     if (session->scribe)
         scribe_handed_in(session->scribe);
     relays_handed_in(&session->relays);
+}
+
+void session_let_go(const struct session *session)
+{
+    autoclose int none = -EBADF;
+    struct stat status;
+
+    if (session->has_host_terminal || session->request->needs_output)
+        return;
+    for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++) {
+        if (fstat(fd, &status) < 0 || !S_ISFIFO(status.st_mode))
+            continue;
+        if (none < 0)
+            none = file_open_null(O_RDWR, NULL);
+        if (none >= 0)
+            (void)dup2(none, fd);
+    }
 }
 
 /* Whose keys are read: in "bawn run ... | less" they are less's. */
