@@ -4,11 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
+
+/* Not in the headers. */
+#define NTFS3_MAGIC  0x7366746eU
+#define VBOXSF_MAGIC 0x786f4256U
+#define VMHGFS_MAGIC 0xbacbacbcU
 
 #define ATTRIBUTE(name, dir, path, prepare)                                                        \
     {                                                                                              \
@@ -88,6 +95,29 @@ static bool keeps_to_dirs(const struct call_kind *kind)
            kind->perform == change_attribute || kind->perform == change_flags;
 }
 
+/* File systems that come from where a file has a short name as well, or that may pass one on. */
+static bool has_short_names(int fd)
+{
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) < 0)
+        return true;
+    switch ((uint32_t)fs.f_type) {
+    case MSDOS_SUPER_MAGIC:
+    case NTFS3_MAGIC:
+    case CIFS_SUPER_MAGIC:
+    case SMB2_SUPER_MAGIC:
+    case SMB_SUPER_MAGIC:
+    case V9FS_MAGIC:
+    case FUSE_SUPER_MAGIC:
+    case VBOXSF_MAGIC:
+    case VMHGFS_MAGIC:
+        return true;
+    default:
+        return false;
+    }
+}
+
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
                       enum path_op op)
 {
@@ -97,6 +127,9 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
     if (answer == GUARD_ONLY_DIR)
         answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
     if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.is_barred))
+        return -EACCES;
+    /* SECURITY: GIT~1 is .git there, and nobody says so. */
+    if (op == PATH_WRITE && guard_may_be_short(call->guard, path) && has_short_names(fd))
         return -EACCES;
     /* SECURITY: rules and mounts are about the sandbox's own places: a descriptor that came in from
      * outside leads through the host's mounts, and its path may name something else here. */

@@ -76,6 +76,35 @@ bool guard_bars_link(const struct guard *guard, const char *link, const char *re
            write.access != ACCESS_UNSET;
 }
 
+enum { SHORT_NAME = 8, SHORT_SUFFIX = 3 };
+
+/* Eight bytes at most with a ~ and what tells it from others, and a suffix of three at most. */
+static bool is_short(const char *name, size_t length)
+{
+    const char *dot = memchr(name, '.', length);
+    size_t base = dot ? (size_t)(dot - name) : length;
+    const char *mark = memchr(name, '~', base);
+
+    return base <= SHORT_NAME && length - base <= SHORT_SUFFIX + 1 && mark && mark > name &&
+           mark + 1 < name + base &&
+           (!dot || !memchr(dot + 1, '.', (size_t)(name + length - dot - 1)));
+}
+
+bool guard_may_be_short(const struct guard *guard, const char *path)
+{
+    char buffer[GUARD_PATH_BYTES];
+    const char *rest = strchr(path, '~') ? guard_outside(guard, path, buffer) : "";
+    const char *name;
+    size_t length;
+
+    if (path_is_below(rest, guard->policy.workspace))
+        rest += strlen(guard->policy.workspace);
+    while ((name = path_next(&rest, &length)))
+        if (is_short(name, length))
+            return true;
+    return false;
+}
+
 /* Steps that put nothing over what is there, or put it there as it was. */
 static bool is_transparent(const struct image_mount *mount)
 {

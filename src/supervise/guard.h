@@ -36,6 +36,10 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
  * behind it: see decide_through. */
 bool guard_bars_link(const struct guard *guard, const char *link, const char *rest);
 
+/* Whether a name on the way may be the short name (GIT~1) that some file systems give to a name
+ * that a rule is about. Only names in the workspace count, if the path is there. */
+bool guard_may_be_short(const struct guard *guard, const char *path);
+
 /* Whether a path lies in a tree of the host, rather than in a place of the sandbox's own. */
 bool guard_is_host_tree(const struct guard *guard, const char *path);
 
