@@ -104,7 +104,7 @@ static void export_patterns(const struct policy *policy, bool with_builtin, stru
         bool first = true;
 
         vec_each (&policy->rules, rule) {
-            if ((*rule)->kind != RULE_PATTERN || (*rule)->link ||
+            if ((*rule)->kind != RULE_PATTERN || (*rule)->link || (*rule)->is_repeat ||
                 strcmp(rule_mode(*rule), lists[i]) != 0 ||
                 !is_exported((*rule)->layer, with_builtin))
                 continue;

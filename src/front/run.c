@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -83,6 +84,17 @@ static int take_plan(const struct front *front, struct session_request *request,
     return result;
 }
 
+/* What was asked for and this host cannot hold: best effort goes on without, and says so. */
+static void tell_dropped(const struct front *front, const struct image *image)
+{
+    const uint32_t *notes = image_part(image, PART_NOTES);
+
+    if (front->quiet || front->owner_fd >= 0)
+        return;
+    for (uint32_t i = 0; i < image->dropped && i < image_count(image, PART_NOTES); i++)
+        (void)fprintf(stderr, "bawn: not held on this host: %s\n", image_string(image, notes[i]));
+}
+
 static int run(struct front *front, char *const *argv, struct bawn_error *err)
 {
     struct session_request request = {
@@ -112,6 +124,9 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         request.holds = cache_holds;
         request.holds_context = &kept;
     }
+    if (request.image->dropped && !is_new && !cache_holds(&kept))
+        return cold_exec(front, err);
+    tell_dropped(front, request.image);
     status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
     if (status > 0 && request.is_unrun)
         (void)front_fail(front, err);

@@ -152,8 +152,10 @@ static void add_limits(struct compiler *compiler)
     }
     /* Which controllers a group gets is not known before it is made. */
     for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WEIGHT; id++) {
-        if (!compiler->input->best_effort && plan->policy->settings[id].is_set &&
-            plan_limit(plan, id))
+        const struct setting *setting = &plan->policy->settings[id];
+
+        if (!compiler->input->best_effort && setting->is_set &&
+            setting->layer->authority != AUTHORITY_BUILTIN && plan_limit(plan, id))
             compiler->head.limits.demanded |= 1U << (id - SETTING_LIMITS_PIDS);
     }
 }
@@ -235,10 +237,9 @@ static int add_notes(struct compiler *compiler)
         return refuse_unsealed(compiler, vital);
     if (!first || compiler->input->best_effort)
         return 0;
-    (void)error_set(compiler->err, ENOTSUP, "run.unenforced",
-                    "%s: cannot be enforced on this host%s%s%s", first->what,
-                    first->note ? ": " : "", first->note ? first->note : "",
-                    plan->unenforced > 1 ? "; and more" : "");
+    (void)error_set(compiler->err, ENOTSUP, "run.unenforced", "%s: %s%s", first->what,
+                    first->note ? first->note : "cannot be enforced on this host",
+                    compiler->head.dropped > 1 ? "; and more" : "");
     error_hint(compiler->err, "'bawn plan' shows who holds each rule, 'bawn doctor' what the host "
                               "lacks; --best-effort goes on without");
     return -ENOTSUP;

@@ -152,6 +152,12 @@ static int plan_landlock(struct plan *plan, const struct looker *looker)
                             plan->backend == BACKEND_LANDLOCK;
     landlock->scopes_abstract_sockets = landlock->abi >= 6;
     landlock->scopes_signals = landlock->abi >= 6;
+    /* The directories that lead to what is granted: what can be listed there is there because it is
+     * granted. */
+    if (plan->backend == BACKEND_NATIVE && (landlock->handled_fs & RIGHT_READ_DIR) &&
+        !vec_push(&landlock->rules,
+                  ((struct landlock_rule){.path = "/", .access = RIGHT_READ_DIR})))
+        return -ENOMEM;
     vec_each (&plan->mounts, step) {
         struct landlock_rule rule = {.path = step->target};
         bool only_read;
@@ -278,6 +284,18 @@ uint64_t plan_limit(const struct plan *plan, enum setting_id id)
     return setting->number;
 }
 
+/* What nobody can hold of a profile's own limits is left out, and said: memory above which a
+ * command is slowed down, time of the CPU. The hard limits are held everywhere. */
+static void accept_profile(struct plan *plan, const struct setting *setting)
+{
+    struct enforcement *line = &plan->rules.items[plan->rules.count - 1];
+
+    if (setting->layer->authority != AUTHORITY_BUILTIN)
+        return;
+    line->is_accepted = true;
+    line->note = "the profile's; left out, for this host cannot";
+}
+
 static int plan_limits(struct plan *plan)
 {
     for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_TIME; id++) {
@@ -294,11 +312,13 @@ static int plan_limits(struct plan *plan)
         if (!vec_push(&plan->limits, step))
             return -ENOMEM;
         if (step.is_explicit &&
-            plan_enforce(plan,
-                         arena_printf(&plan->arena, "%s: %s", setting_table[id].key, setting->text),
-                         setting->origin, step.by,
-                         step.value < setting->number ? "a smaller one holds" : NULL) < 0)
+            plan_enforce(
+                plan, arena_printf(&plan->arena, "%s: %s", setting_table[id].key, setting->text),
+                setting->origin, step.by,
+                step.by && step.value < setting->number ? "a smaller one holds" : NULL) < 0)
             return -ENOMEM;
+        if (step.is_explicit && step.by == 0)
+            accept_profile(plan, setting);
     }
     return 0;
 }

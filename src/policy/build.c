@@ -395,6 +395,7 @@ static int deny_devices(struct policy *policy)
                                    .spelled = item->value,
                                    .read = ACCESS_DENY,
                                    .write = ACCESS_DENY,
+                                   .is_repeat = true, /* of the item */
                                    .layer = item->layer,
                                    .origin = item->origin};
         if (!vec_push(&policy->rules, rule))

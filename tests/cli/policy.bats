@@ -160,3 +160,57 @@ YAML
     run -1 on_terminal "$BAWN" policy approve < <(echo n; sleep 1)
     [[ $output == *'not approved'* ]]
 }
+
+@test "what is not carried out is warned of, planned as held by nobody, and refused" {
+    local words
+
+    set -f
+    for words in '--net isolated' '--net proxy' '--net veth' '--set sandbox.network.host_ports=8080' \
+        '--set sandbox.network.publish=8080' '--set sandbox.network.http_proxy_port=3128' \
+        '--set sandbox.network.authz_port=3128' '--set sandbox.network.hosts.a.example=10.0.0.1' \
+        '--overlay .' '--profile static' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
+        '--allow-host a.example' '--net host --deny-host a.example' \
+        '--net host --set sandbox.network.allow_local_binding=false' '--allow-containers --deny /proc/stat'; do
+        # shellcheck disable=SC2086 # several words
+        run --separate-stderr -125 "$BAWN" run $words -- echo ran
+        [[ -z $output ]]
+        has_error_and_hint
+        # shellcheck disable=SC2086
+        run --separate-stderr -0 "$BAWN" plan $words
+        [[ $output == *"enforcement: partial"* ]]
+    done
+    run --separate-stderr -1 "$BAWN" policy lint --net proxy
+    [[ $output$stderr == *"not carried out yet"* ]]
+}
+
+@test "what can be held of the same is held" {
+    run -0 "$BAWN" run --net none --allow-host a.example -- echo ran
+    [ "$output" = ran ]
+    run -0 "$BAWN" run --set sandbox.network.allow_local_binding=false -- echo ran
+    [ "$output" = ran ]
+    for path in /dev/zero /dev/urandom /dev/random /dev/shm /dev/pts /proc/stat; do
+        run -1 "$BAWN" check --deny "$path" read "$path"
+        run -0 "$BAWN" run --deny "$path" -- sh -c "[ ! -r $path ] && echo gone"
+        [ "$output" = gone ]
+    done
+    run -1 "$BAWN" check --set sandbox.devices.deny=/dev/zero read /dev/zero
+    run -0 "$BAWN" run --set sandbox.devices.deny=/dev/zero -- sh -c '[ ! -e /dev/zero ] && [ -e /dev/null ] && echo gone'
+    [ "$output" = gone ]
+    # A directory that only leads to what is granted can be listed, and shows no more than that.
+    for mode in strict dynamic; do
+        run -0 "$BAWN" run --reads $mode -- ls /
+        [[ $output == *usr* && $output != *boot* ]]
+    done
+}
+
+@test "best effort says what it goes without, each time and also from a kept plan" {
+    for _ in 1 2 3; do
+        run --separate-stderr -0 "$BAWN" run --best-effort --net proxy -- echo ran
+        [[ $output == ran && $stderr == *"bawn: not held on this host: network proxy"* ]]
+        sleep 0.05
+    done
+    run --separate-stderr -0 "$BAWN" run --quiet --best-effort --net proxy -- echo ran
+    [[ $output == ran && -z $stderr ]]
+    run --separate-stderr -0 "$BAWN" run --set sandbox.require_os_sandbox=false --net proxy -- echo ran
+    [[ $output == ran && $stderr == *"bawn: not held on this host: network proxy"* ]]
+}

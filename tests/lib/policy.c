@@ -95,6 +95,9 @@ char *test_policy_complaints(const struct test_policy *test)
     for (size_t i = 0; i < bawn_report_count(test->report); i++) {
         const struct bawn_complaint *complaint = bawn_report_get(test->report, i);
 
+        /* What this version does not carry out is no fault of the text. */
+        if (strcmp(complaint->code, "policy.not_yet") == 0)
+            continue;
         if (complaint->file)
             strbuf_addf(&out, "%s:%u:%u ", complaint->file, complaint->line, complaint->column);
         strbuf_addf(&out, "%s %s: %s\n", severities[complaint->severity], complaint->code,

@@ -273,12 +273,12 @@ START_TEST(landlock_grants_files_no_rights_of_directories)
     static const struct {
         const char *path;
         uint64_t access;
-    } table[] = {{"/srv/work/key", 0x5}, {"/dev/dri", 0xc007}, {"/srv/ro", 0xd}};
+    } table[] = {{"/", 0x8}, {"/srv/work/key", 0x5}, {"/dev/dri", 0xc007}, {"/srv/ro", 0xd}};
     struct host_facts facts = rich_host();
     struct plan plan;
 
     make_plan(policy, &facts, NULL, &plan);
-    ck_assert_uint_eq(plan.landlock.rules.count, 3);
+    ck_assert_uint_eq(plan.landlock.rules.count, 4);
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         vec_each (&plan.landlock.rules, rule) {
             if (strcmp(rule->path, table[i].path) == 0)
@@ -516,10 +516,13 @@ START_TEST(devices_sockets_and_ports_are_in_the_plan)
     ck_assert_int_eq((int)find_step(&plan, "/run/s.sock")->kind, MOUNT_NODE);
     ck_assert_ptr_null(find_step(&plan, "/dev/none"));
     ck_assert_ptr_null(find_step(&plan, "/dev/bad"));
-    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 80")->by, BY_PROXY);
-    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.publish: 8080:80")->by, BY_PROXY);
-    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.hosts: a.example")->by, BY_PROXY);
-    ck_assert_uint_eq(plan.unenforced, 0);
+    ck_assert_uint_eq(find_rule(&plan, "deny /dev/bad")->by, BY_MOUNT);
+    /* Nobody holds what is not carried out. */
+    ck_assert_uint_eq(find_rule(&plan, "network proxy")->by, 0);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 80")->by, 0);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.publish: 8080:80")->by, 0);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.hosts: a.example")->by, 0);
+    ck_assert_uint_eq(plan.unenforced, 4);
     plan_done(&plan);
     bawn_policy_free(policy);
 }
