@@ -4,8 +4,11 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_RUNS ?= 100
+TRUTH_SECONDS ?= 600
+TRUTH_SEED ?= $(shell date +%s)
+TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test test-vm mutation lint fuzz bench install clean
+.PHONY: all run check test test-vm mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -49,6 +52,13 @@ lint:
 fuzz:
 	@scripts/deps.sh build fuzz
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+# Whether check, the kernel and kept plans agree, for TRUTH_SECONDS; as root also as TRUTH_USER.
+truth: all
+	@scripts/deps.sh build test
+	@python3 tests/truth/truth.py --bawn $(BUILD)/bawn --seconds $(TRUTH_SECONDS) --seed $(TRUTH_SEED)
+	@[ "$$(id -u)" -ne 0 ] || python3 tests/truth/truth.py --bawn $(BUILD)/bawn --user $(TRUTH_USER) \
+		--seconds $(TRUTH_SECONDS) --seed $(TRUTH_SEED)
 
 # What questions cost, and what the sandbox costs beside other tools; the tables in docs are made
 # anew. BENCH_RUNS for each start.
