@@ -319,30 +319,39 @@ static bool write_plan(const struct plans *plans, const char *name, const char *
     return is_written;
 }
 
-void cache_store(const struct front *front, const struct image *image)
+void cache_locate(const struct front *front, struct place_kept *ret_place)
 {
-    autostrbuf struct strbuf key = {0};
-    autoplans struct plans plans = {.fd = -EBADF};
+    *ret_place = (struct place_kept){.plans = {.fd = -EBADF}};
+    if (!locate(front, true, &ret_place->plans, &ret_place->key, ret_place->name))
+        *ret_place->name = '\0';
+}
+
+void cache_place_done(struct place_kept *place)
+{
+    plans_close(&place->plans);
+    strbuf_done(&place->key);
+}
+
+void cache_store(struct place_kept *place, const struct image *image)
+{
+    size_t offset = image_offset(&place->key);
     autofree char *bytes = NULL;
-    char name[NAME_BYTES];
     char skeleton[NAME_BYTES];
-    size_t offset;
     struct image *copy;
 
-    if ((image->flags & IMAGE_ONCE) || !locate(front, true, &plans, &key, name))
+    if (!*place->name || (image->flags & IMAGE_ONCE))
         return;
-    offset = image_offset(&key);
     bytes = calloc(1, offset + image->size);
     if (!bytes)
         return;
-    drop(&plans, name);
-    memcpy(bytes, key.text, key.length);
+    drop(&place->plans, place->name);
+    memcpy(bytes, place->key.text, place->key.length);
     copy = (struct image *)(void *)(bytes + offset);
     memcpy(copy, image, image->size);
     copy->flags |= IMAGE_PROVEN;
-    memcpy(skeleton, name, sizeof(name));
+    memcpy(skeleton, place->name, sizeof(skeleton));
     skeleton_name(image, skeleton);
-    if (make_skeleton(image, &plans, skeleton) &&
-        !write_plan(&plans, name, bytes, offset + image->size))
-        plans_remove(plans.fd, skeleton);
+    if (make_skeleton(image, &place->plans, skeleton) &&
+        !write_plan(&place->plans, place->name, bytes, offset + image->size))
+        plans_remove(place->plans.fd, skeleton);
 }

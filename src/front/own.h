@@ -3,7 +3,9 @@
 #ifndef FRONT_OWN_H
 #define FRONT_OWN_H
 
+#include "base/strbuf.h"
 #include "cli/rows.h"
+#include "front/plans.h"
 #include "launch/launch.h"
 #include "session/record.h"
 #include "session/registry.h"
@@ -37,8 +39,18 @@ struct kept {
 void cache_find(const struct front *front, struct kept *ret_kept);
 /* Whether the host is as it was when the plan was made. context: struct kept */
 bool cache_holds(void *context);
+/* Where the plan of this command line is kept. To be asked before anything is tried with it, for
+ * that may take rights from us which the next start has. */
+struct place_kept {
+    struct plans plans;
+    struct strbuf key;
+    char name[64]; /* "": nowhere */
+};
+void cache_locate(const struct front *front, struct place_kept *ret_place);
+void cache_place_done(struct place_kept *place);
+#define autoplace __attribute__((cleanup(cache_place_done)))
 /* Keeps it for the next time. Failing to is no error. */
-void cache_store(const struct front *front, const struct image *image);
+void cache_store(struct place_kept *place, const struct image *image);
 void cache_forget(const struct front *front);
 
 /* Maps and checks an image in a sealed memory file. */

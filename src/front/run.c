@@ -74,13 +74,16 @@ static int detach(const struct front *front, struct session_request *request,
 static int take_plan(const struct front *front, struct session_request *request,
                      struct bawn_error *err)
 {
+    autoplace struct place_kept place = {.plans = {.fd = -EBADF}};
     int result = plan_map(front->plan_fd, &request->image, err);
 
     (void)close(front->plan_fd);
+    if (result == 0 && LAYERS_ALL && front->owner_fd < 0)
+        cache_locate(front, &place);
     if (result == 0 && LAYERS_ALL)
         result = session_prove(request->image, err);
-    if (result == 0 && LAYERS_ALL && front->owner_fd < 0)
-        cache_store(front, request->image);
+    if (result == 0)
+        cache_store(&place, request->image);
     return result;
 }
 
