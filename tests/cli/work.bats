@@ -89,3 +89,32 @@ make_repository() {
     [ "$status" -eq 0 ]
     [ "$output" = $'1000\nsame' ]
 }
+
+@test "work: every profile with every preset starts, and the preset's tool works in it" {
+    local profile preset
+    local -A work=(
+        [c]='printf "int main(void) { return 0; }\n" >a.c && cc -o a a.c && ./a'
+        [git]='git init -q repo && cd repo && git -c user.name=a -c user.email=a@b.example commit -q --allow-empty -m one && git log --oneline | grep -q one'
+        [python]='python3 -c "import json, tempfile; open(tempfile.mktemp(), \"w\").write(json.dumps([1]))"'
+        [node]='! command -v node >/dev/null || node -e "require(\"fs\").writeFileSync(\"n\", \"1\")"'
+        [go]='! command -v go >/dev/null || go version'
+        [rust]='! command -v rustc >/dev/null || rustc --version'
+        [java]='! command -v java >/dev/null || java -version'
+    )
+
+    for profile in default strict untrusted; do
+        for preset in "${!work[@]}"; do
+            run -0 "$BAWN" run --profile "$profile" --preset "$preset" -- \
+                sh -c "(echo made >made) 2>/dev/null; cd \"\$(mktemp -d)\" && ${work[$preset]} && echo worked"
+            [ "${lines[-1]}" = worked ]
+            # There the workspace may only be read.
+            [ -e made ] || [ "$profile" = untrusted ]
+            rm -f made
+        done
+    done
+    # The fourth needs overlays: refused with that reason and what to use instead.
+    run --separate-stderr -125 "$BAWN" run --profile static -- true
+    has_error_and_hint
+    [[ $stderr == *"not carried out yet"*"mode rw"* ]]
+    run -0 "$BAWN" run --reads static -- true
+}
