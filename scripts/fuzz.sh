@@ -18,7 +18,7 @@ fuzz() {
     mkdir -p "$found"
     [ -f "tests/fuzz/$name.dict" ] && dictionary=(-dict="tests/fuzz/$name.dict")
     if "build-fuzz/tests/fuzz_$name" -max_total_time="$seconds" -max_len=4096 -timeout=20 \
-        -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="build-fuzz/crashes/$name-" \
+        -entropic=0 -rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="build-fuzz/crashes/$name-" \
         "${dictionary[@]}" "$found" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
         echo "$name: $(grep -o 'number_of_executed_units: [0-9]*' "$log") without a finding"
     else
@@ -33,4 +33,6 @@ for target in build-fuzz/tests/fuzz_*; do
 done
 export -f fuzz
 export seconds
+# Where memory was taken is told when a finding is run again.
+export ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=8
 printf '%s\n' "${targets[@]}" | xargs -P2 -I{} bash -c 'fuzz {}'

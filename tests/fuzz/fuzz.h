@@ -91,6 +91,9 @@ static inline bool fuzz_is_normal(const char *path)
     return true;
 }
 
+/* Whether known inputs are run again, rather than new ones looked for. */
+extern bool fuzz_is_replay;
+
 /* A document of a format, through all that is done with one. */
 void fuzz_policy(enum config_format format, const uint8_t *data, size_t size);
 

@@ -133,6 +133,14 @@ static void ask_all(const struct test_policy *test)
     bawn_report_free(lint);
 }
 
+static void ask_shortly(const struct test_policy *test)
+{
+    for (size_t i = 0; i < COUNT(questions); i++)
+        ask_path(test, questions[i], false);
+    for (size_t i = 0; i < COUNT(targets); i++)
+        ask_net(test, targets[i], false);
+}
+
 /* Two policies answer the same questions alike. */
 static void check_alike(const struct test_policy *a, const struct test_policy *b)
 {
@@ -214,6 +222,23 @@ static void check_foreign_export(const struct test_policy *first, const struct l
     }
 }
 
+__attribute__((weak)) bool fuzz_is_replay;
+
+/* By its bytes alone, so that an input always takes the same way. */
+static unsigned pick(const uint8_t *data, size_t size)
+{
+    unsigned hash = 2166136261U;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ data[i]) * 16777619U;
+    return hash ^ hash >> 16;
+}
+
+/*
+ * A replay tries all of it. A search tries each input as one speaker, and most
+ * of them only to the answers: that is where faults are found, and it is an
+ * order of magnitude faster.
+ */
 void fuzz_policy(enum config_format format, const uint8_t *data, size_t size)
 {
     static const struct layer speakers[] = {
@@ -221,15 +246,22 @@ void fuzz_policy(enum config_format format, const uint8_t *data, size_t size)
         {.id = LAYER_ORG, .authority = AUTHORITY_ORG, .file = "org"},
         {.id = LAYER_PROJECT, .authority = AUTHORITY_PROJECT, .file = "project"},
     };
+    unsigned chosen = pick(data, size);
+    bool tells = fuzz_is_replay || chosen % 16 == 0;
 
     for (size_t i = 0; i < COUNT(speakers); i++) {
         struct test_policy test;
 
+        if (!fuzz_is_replay && i != (chosen >> 8) % COUNT(speakers))
+            continue;
         load(&test, &speakers[i], format, (const char *)data, size);
-        check_report(test.report, speakers[i].file);
-        if (speakers[i].authority == AUTHORITY_USER)
+        if (tells)
+            check_report(test.report, speakers[i].file);
+        if (tells && speakers[i].authority == AUTHORITY_USER)
             ask_all(&test);
-        if (!report_has_errors(test.report)) {
+        else
+            ask_shortly(&test);
+        if (tells && !report_has_errors(test.report)) {
             check_export(&test, &speakers[i]);
             if (speakers[i].authority == AUTHORITY_USER)
                 check_foreign_export(&test, &speakers[i]);

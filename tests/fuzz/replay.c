@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+bool fuzz_is_replay = true;
+
 enum { REPLAY_BYTES = 16 * 1024 * 1024 };
 
 /* One input in memory of exactly its size, so that a sanitizer sees a read behind it. */
