@@ -485,7 +485,7 @@ calls_of() {
 @test "run: a program has one plan, by whatever name it is called" {
     local here plans name kept as=()
 
-    [ "$(id -u)" -ne 0 ] || as=(setpriv --groups 0,4)
+    [ "$(id -u)" -ne 0 ] || as=(setpriv --groups "0,4")
 
     here=$(dirname "$BAWN")
     plans=$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/bawn/plans

@@ -115,6 +115,7 @@ make_repository() {
     # The fourth needs overlays: refused with that reason and what to use instead.
     run --separate-stderr -125 "$BAWN" run --profile static -- true
     has_error_and_hint
+    # shellcheck disable=SC2154 # run sets it
     [[ $stderr == *"not carried out yet"*"mode rw"* ]]
     run -0 "$BAWN" run --reads static -- true
 }
