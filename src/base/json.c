@@ -151,12 +151,17 @@ void json_add_pretty(struct strbuf *out, const char *document)
 void json_add_error(struct strbuf *out, const struct bawn_error *err, const char *complaints)
 {
     json_open(out, NULL, '{');
+    json_put_error(out, err, complaints);
+    json_close(out, '}');
+}
+
+void json_put_error(struct strbuf *out, const struct bawn_error *err, const char *complaints)
+{
     json_open(out, "error", '{');
     json_put_string(out, "code", err->code);
     json_put_string(out, "message", err->message);
     json_put_string(out, "hint", err->hint);
     if (complaints)
         json_put_raw(out, "complaints", complaints);
-    json_close(out, '}');
     json_close(out, '}');
 }

@@ -31,6 +31,8 @@ void json_put_raw(struct strbuf *out, const char *key, const char *document);
 /* {"error": {...}}, as every command prints it; complaints is a JSON array, or NULL. */
 struct bawn_error;
 void json_add_error(struct strbuf *out, const struct bawn_error *err, const char *complaints);
+/* The same as one more member of an object. */
+void json_put_error(struct strbuf *out, const struct bawn_error *err, const char *complaints);
 
 /* A document as json_open and its like write it, laid out for people: one value a line. */
 void json_add_pretty(struct strbuf *out, const char *document);

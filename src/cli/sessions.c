@@ -39,7 +39,11 @@ const struct verb verb_status = {
     .arguments = "[SID]",
     .summary = "tell all about a session",
     .details =
-        "Prints what runs in a session, where, what holds it, and what it uses.\n" SESSION_WORDS,
+        "Prints what runs in a session, where, what holds it, and what it uses. The state is "
+        "'starting' until a detached command runs, then 'running'; 'stopped' when it was just "
+        "killed; 'error' when what answers is no session of this bawn. With --json an unknown SID "
+        "is an answer, not a failure: every member is null, and the exit status is "
+        "0.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
     .run = run_elsewhere,

@@ -124,6 +124,7 @@ static int handle_metrics(struct client *client, const struct control_message *m
     (void)size;
     (void)fds;
     session_measure(client->control->session, &metrics);
+    answer.flags = client->control->session->witness_fd >= 0 ? CONTROL_STARTING : 0;
     metrics.jobs = control_job_count(client->control);
     metrics.viewers = output_viewers(client->control->session->output);
     control_answer(client, &answer, &metrics, sizeof(metrics), -EBADF);

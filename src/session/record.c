@@ -32,6 +32,7 @@ void record_write(struct strbuf *out, const struct record_facts *facts)
     json_put_string(out, "workspace", image_string(image, image->workspace));
     json_put_bool(out, "detached", facts->is_detached);
     json_put_bool(out, "terminal", facts->has_terminal);
+    json_put_string(out, "backend", "native");
     json_put_string(out, "enforcement", image_enforcement(image));
     json_open(out, "not_enforced", '[');
     image_each (image, PART_NOTES, uint32_t, note)
@@ -139,16 +140,24 @@ static const char *read_array(const char *at, const char *key, struct record *re
     return at && *at == ']' ? at + 1 : NULL;
 }
 
+/* A word of ours, which is shown as it is. */
+static const char *read_name(const char *at, char *out, size_t size)
+{
+    at = read_string(at, out, size);
+    return at && out[strspn(out, letters)] == '\0' ? at : NULL;
+}
+
 static const char *read_text(const char *at, const char *key, struct record *record)
 {
     if (strcmp(key, "sid") == 0)
         return read_string(at, record->sid, sizeof(record->sid));
     if (strcmp(key, "workspace") == 0)
         return read_string(at, record->workspace, sizeof(record->workspace));
-    if (strcmp(key, "enforcement") != 0)
-        return read_string(at, NULL, 0);
-    at = read_string(at, record->enforcement, sizeof(record->enforcement));
-    return at && record->enforcement[strspn(record->enforcement, letters)] == '\0' ? at : NULL;
+    if (strcmp(key, "backend") == 0)
+        return read_name(at, record->backend, sizeof(record->backend));
+    if (strcmp(key, "enforcement") == 0)
+        return read_name(at, record->enforcement, sizeof(record->enforcement));
+    return read_string(at, NULL, 0);
 }
 
 static const char *read_word(const char *at, const char *key, struct record *record)

@@ -25,7 +25,7 @@ struct record {
     uint64_t start;   /* of the launcher, in ticks since boot */
     uint64_t started; /* seconds since 1970 */
     bool is_detached, has_terminal;
-    char enforcement[16];
+    char backend[16], enforcement[16];
     char workspace[LIMIT_PATH_BYTES];
     char command[1024]; /* words joined by spaces, made printable */
     char cgroups[CGROUP_PATHS][CGROUP_PATH_BYTES];

@@ -9,11 +9,12 @@ import socket
 import struct
 import sys
 
-FAILED, EXITED = 8, 7
+METRICS, FAILED, EXITED = 3, 8, 7
+STARTING = 8
 
 
-def message(kind, version=1, job=1, value=0, behind=b""):
-    return struct.pack("<IIIIiII", version, kind, job, 0, value, 0, 0) + bytes(68) + behind
+def message(kind, version=1, job=1, value=0, flags=0, behind=b""):
+    return struct.pack("<IIIIiII", version, kind, job, flags, value, 0, 0) + bytes(68) + behind
 
 
 ANSWERS = {
@@ -29,6 +30,7 @@ ANSWERS = {
         "<i48s1536s1024s", 5, b"rude", b"a\x1b[31mb", b"c\nd\x07")),
     "long": message(EXITED, behind=b"y" * 100000),
     "gone": None,
+    "starting": message(METRICS, flags=STARTING, behind=bytes(15 * 8)),
 }
 
 

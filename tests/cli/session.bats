@@ -158,9 +158,11 @@ gone() {
         run --separate-stderr -125 "$BAWN" "$verb" zzzzzz
         has_error_and_hint
         [[ $stderr == *zzzzzz* ]]
-        run --separate-stderr -125 "$BAWN" "$verb" --json zzzzzz
-        is_json "$output"
-        [ "$(json_get "$output" 'd["error"]["code"]')" = session.unknown ]
+        if [ "$verb" != status ]; then
+            run --separate-stderr -125 "$BAWN" "$verb" --json zzzzzz
+            is_json "$output"
+            [ "$(json_get "$output" 'd["error"]["code"]')" = session.unknown ]
+        fi
         run --separate-stderr -125 "$BAWN" "$verb" --json
         [ "$(json_get "$output" 'd["error"]["code"]')" = session.none ]
         run --separate-stderr -125 "$BAWN" "$verb" a b
@@ -191,6 +193,39 @@ gone() {
     [ "$(json_get "$output" 'd["sid"]')" = "$sid" ]
     [ "$(json_get "$output" '3 <= d["pids_current"] <= 6')" = True ]
     [ "$(json_get "$output" 'd["memory_current"] > 0')" = True ]
+}
+
+@test "status: the state in a word, and the backend" {
+    local answer
+
+    sid=$("$BAWN" run --detach -- sleep 100)
+    run --separate-stderr -0 "$BAWN" status "$sid"
+    [[ $output == *'state        running'*'backend      native'* ]]
+    run --separate-stderr -0 "$BAWN" status --json "$sid"
+    [ "$(json_get "$output" 'd["state"], d["backend"]')" = "('running', 'native')" ]
+    run --separate-stderr -0 "$BAWN" stop --timeout 0 "$sid"
+    # As data, the absence of a session is an answer.
+    for answer in "$sid" zz ../../x; do
+        run --separate-stderr -0 "$BAWN" status --json "$answer"
+        [ "$(json_get "$output" 'set(d.values()), len(d) > 6')" = "({None}, True)" ]
+        run --separate-stderr -125 "$BAWN" status "$answer"
+        has_error_and_hint
+    done
+    for answer in starting:starting:0 gone:stopped:0 short:error:125 kind:error:125; do
+        python3 "$BATS_TEST_DIRNAME/broken_session.py" "$XDG_RUNTIME_DIR" "${answer%%:*}" 3>&- &
+        pid=$!
+        wait_for test -s "$XDG_RUNTIME_DIR/bawn/broken/record.json"
+        run --separate-stderr "-${answer##*:}" "$BAWN" status --json broken
+        echo "$output"
+        [ "$(json_get "$output" 'd["state"] + ":" + str(int("error" in d) * 125)')" = "${answer#*:}" ]
+        [ "$(json_get "$output" 'd["sid"]')" = broken ]
+        kill "$pid"
+        wait "$pid" || true
+        # Nobody answers any more, and the record is still there.
+        run --separate-stderr -0 "$BAWN" status --json broken
+        [ "$(json_get "$output" 'd["sid"], d["state"]')" = "('broken', 'stopped')" ]
+        rm -r "$XDG_RUNTIME_DIR/bawn"
+    done
 }
 
 @test "stop: asked first, killed after the time that was given" {
