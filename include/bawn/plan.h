@@ -19,10 +19,14 @@ BAWN_API int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err
 BAWN_API int bawn_host_probe_kernel(struct bawn_host **ret_host, struct bawn_error *err);
 BAWN_API void bawn_host_free(struct bawn_host *host);
 
-/* The backends, each with {available, version, reason}, and the kernel features. Free this and
- * every other text with free(). */
+/* The backends, each with {available, version, usable, reason}, and the kernel features. available:
+ * it works here; usable: bawn can start commands with it. Free this and every other text with
+ * free(). */
 BAWN_API int bawn_host_print(const struct bawn_host *host, enum bawn_format format, char **ret_text,
                              struct bawn_error *err);
+
+/* Whether a command could be started on this host with any policy. */
+BAWN_API bool bawn_host_can_start(const struct bawn_host *host);
 
 /* What is missing here, what that costs, and the exact remedy. Returns how many
  * findings keep the native sandbox from full strength. */

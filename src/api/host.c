@@ -73,6 +73,11 @@ int bawn_host_print(const struct bawn_host *host, enum bawn_format format, char 
     return host_print(&host->facts, format, ret_text, err);
 }
 
+bool bawn_host_can_start(const struct bawn_host *host)
+{
+    return facts_can_start(&host->facts);
+}
+
 int bawn_host_doctor(const struct bawn_host *host, enum bawn_format format, char **ret_text,
                      struct bawn_error *err)
 {

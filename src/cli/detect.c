@@ -16,7 +16,7 @@ static int run_detect(const struct options *options, struct output *output, stru
     if (result < 0)
         return result;
     strbuf_add(&output->text, text);
-    return STATUS_OK;
+    return bawn_host_can_start(host) ? STATUS_OK : STATUS_FINDINGS;
 }
 
 const struct verb verb_detect = {
@@ -25,7 +25,9 @@ const struct verb verb_detect = {
     .summary = "list the backends and kernel features of this host",
     .details = "Tries each mechanism in a short-lived process and lists the backends, each with "
                "its version or the reason why it cannot be used, and the features of the kernel. "
-               "Nothing is left behind.",
+               "Nothing is left behind.\n"
+               "The exit status is 1 when no command could be started here. With --json 'ok' says "
+               "so too, and 'best' names the backend that would be used.",
     .groups = (const struct option_group *const[]){&verb_options, NULL},
     .run = run_detect,
 };

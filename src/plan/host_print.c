@@ -72,6 +72,28 @@ static void add_host(struct strbuf *out, const struct host_facts *facts)
                 facts->in_container ? ", in a container" : "");
 }
 
+bool facts_can_start(const struct host_facts *facts)
+{
+    return facts->backends[BACKEND_NATIVE].available;
+}
+
+/* Why bawn would start commands with it, or why not. */
+static const char *backend_reason(const struct host_facts *facts, enum backend_id id)
+{
+    const struct backend_fact *backend = &facts->backends[id];
+
+    if (backend->reason[0])
+        return backend->reason;
+    return id == BACKEND_NATIVE ? "all that it needs was tried and works"
+                                : "works here, but bawn starts no commands with it yet";
+}
+
+/* What a command would be started with, or NULL. */
+static const char *best_name(const struct host_facts *facts)
+{
+    return facts_can_start(facts) ? facts_backend_name(BACKEND_NATIVE) : NULL;
+}
+
 static void add_backends(struct strbuf *out, const struct host_facts *facts)
 {
     strbuf_add(out, "\nBackends\n");
@@ -81,9 +103,12 @@ static void add_backends(struct strbuf *out, const struct host_facts *facts)
         strbuf_addf(out, "  %-11s %-4s", facts_backend_name((enum backend_id)i),
                     backend->available ? "yes" : "no");
         if (backend->version[0])
-            strbuf_addf(out, "%s%s", backend->version, backend->reason[0] ? ": " : "");
-        strbuf_addf(out, "%s\n", backend->reason);
+            strbuf_addf(out, "%s: ", backend->version);
+        strbuf_addf(out, "%s\n", backend_reason(facts, (enum backend_id)i));
     }
+    strbuf_addf(out, "  bawn would use: %s\n",
+                best_name(facts) ? best_name(facts)
+                                 : "none, and refuse; 'bawn doctor' gives the remedy");
 }
 
 /* How one feature failed, behind its summary. */
@@ -143,7 +168,8 @@ static void json_backends(struct strbuf *out, const struct host_facts *facts)
         json_open(out, facts_backend_name((enum backend_id)i), '{');
         json_put_bool(out, "available", backend->available);
         json_put_string(out, "version", backend->version[0] ? backend->version : NULL);
-        json_put_string(out, "reason", backend->reason[0] ? backend->reason : NULL);
+        json_put_bool(out, "usable", i == BACKEND_NATIVE && backend->available);
+        json_put_string(out, "reason", backend_reason(facts, (enum backend_id)i));
         json_close(out, '}');
     }
     json_close(out, '}');
@@ -173,6 +199,8 @@ int host_print(const struct host_facts *facts, enum bawn_format format, char **r
 
     if (format == BAWN_FORMAT_JSON) {
         json_open(&out, NULL, '{');
+        json_put_bool(&out, "ok", facts_can_start(facts));
+        json_put_string(&out, "best", best_name(facts));
         json_host(&out, facts);
         json_backends(&out, facts);
         json_features(&out, facts);
@@ -195,21 +223,9 @@ static size_t count_level(const struct finding *findings, size_t count, enum fin
     return found;
 }
 
-/* The backend that would be taken instead of the native one; BACKEND_COUNT when there is none. */
-static enum backend_id next_backend(const struct host_facts *facts)
-{
-    if (facts->backends[BACKEND_BUBBLEWRAP].available)
-        return BACKEND_BUBBLEWRAP;
-    if (facts->backends[BACKEND_LANDLOCK].available)
-        return BACKEND_LANDLOCK;
-    return BACKEND_COUNT;
-}
-
 /* The first thing to know: does it work, and how well. */
 static void add_verdict(struct strbuf *out, const struct host_facts *facts, size_t bad)
 {
-    enum backend_id next = next_backend(facts);
-
     strbuf_add(out, "\n");
     if (facts->backends[BACKEND_NATIVE].available && bad == 0) {
         strbuf_add(out, "The native sandbox works here at full strength.\n");
@@ -224,10 +240,7 @@ static void add_verdict(struct strbuf *out, const struct host_facts *facts, size
     }
     strbuf_addf(out, "The native sandbox cannot run here: it %s.\n",
                 facts->backends[BACKEND_NATIVE].reason);
-    if (next == BACKEND_COUNT)
-        strbuf_add(out, "No other backend can take its place: bawn refuses to run commands.\n");
-    else
-        strbuf_addf(out, "bawn would use the %s backend instead.\n", facts_backend_name(next));
+    strbuf_add(out, "No other backend can take its place: bawn refuses to run commands.\n");
 }
 
 static void add_finding(struct strbuf *out, const struct finding *finding)
@@ -266,12 +279,9 @@ static void add_findings(struct strbuf *out, const struct finding *findings, siz
 static void json_findings(struct strbuf *out, const struct host_facts *facts,
                           const struct finding *findings, size_t count)
 {
-    enum backend_id next =
-        facts->backends[BACKEND_NATIVE].available ? BACKEND_NATIVE : next_backend(facts);
-
     json_open(out, NULL, '{');
     json_host(out, facts);
-    json_put_string(out, "backend", next == BACKEND_COUNT ? NULL : facts_backend_name(next));
+    json_put_string(out, "backend", best_name(facts));
     json_put_uint(out, "problems", count_level(findings, count, FINDING_BAD));
     json_put_uint(out, "warnings", count_level(findings, count, FINDING_WARN));
     json_open(out, "findings", '[');

@@ -245,6 +245,8 @@ static void print_text(const struct plan *plan, struct strbuf *out)
     if (plan->why_not_native && *plan->why_not_native)
         strbuf_addf(out, "native is not available here: %s ('bawn doctor' tells the remedy)\n",
                     plan->why_not_native);
+    if (plan->backend != BACKEND_NATIVE)
+        strbuf_add(out, "bawn starts commands with the native backend only: 'run' would refuse\n");
     print_process(plan, out);
     print_mounts(plan, out);
     print_landlock(plan, out);
