@@ -68,6 +68,8 @@ static const char *check_item(const struct config_source *source, enum list_id l
     case LIST_ENV_SET:
         if (!key || !is_env_name(key, false))
             return "not the name of an environment variable";
+        if (env_is_fixed(key))
+            return "is always /dev/null inside: no shell keeps what an agent typed";
         return env_is_dangerous(key, strlen(key))
                    ? "makes programs run code of somebody's choice: it is never set"
                    : NULL;

@@ -53,7 +53,7 @@ int plan_env(struct plan *plan, const char *const *environ)
     for (size_t i = 0; r == 0 && i < sizeof(own) / sizeof(own[0]); i++)
         r = add_env(plan, own[i][0], strlen(own[i][0]), own[i][1], false);
     vec_each (&policy->items, item) {
-        if (r == 0 && item->list == LIST_ENV_SET &&
+        if (r == 0 && item->list == LIST_ENV_SET && !env_is_fixed(item->key) &&
             !env_is_dangerous(item->key, strlen(item->key)) &&
             !is_listed(policy, LIST_ENV_DENY, item->key, strlen(item->key)))
             r = add_env(plan, item->key, strlen(item->key), item->value, false);

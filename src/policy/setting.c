@@ -108,7 +108,8 @@ const struct list_info list_table[LIST_COUNT] = {
     [LIST_ENV_PASS] = {"sandbox.process.env.pass", false, true,
                        "Environment variables that are passed on; a final * matches any ending."},
     [LIST_ENV_SET] = {"sandbox.process.env.set", true, true,
-                      "Environment variables that are set to a value."},
+                      "Environment variables that are set to a value. HISTFILE is /dev/null "
+                      "whatever is said, and those that make programs run code are refused."},
     [LIST_ENV_DENY] = {"sandbox.process.env.deny", false, false,
                        "Environment variables that are not passed on, whoever lists them."},
     [LIST_EXCLUDED_COMMANDS] = {"sandbox.process.excluded_commands", false, true,
@@ -297,4 +298,9 @@ bool env_is_dangerous(const char *name, size_t length)
         if (env_matches(names[i], name, length))
             return true;
     return false;
+}
+
+bool env_is_fixed(const char *name)
+{
+    return strcmp(name, "HISTFILE") == 0;
 }

@@ -108,6 +108,8 @@ bool setting_is_denial(enum setting_id id, uint64_t number);
 /* Whether a variable makes the next program run code of somebody's choice: never passed on or set.
  */
 bool env_is_dangerous(const char *name, size_t length);
+/* Whether no policy can give the variable another value than bawn does. */
+bool env_is_fixed(const char *name);
 /* Whether a name of sandbox.process.env, perhaps with a final *, matches a variable. */
 bool env_matches(const char *pattern, const char *name, size_t length);
 
