@@ -32,6 +32,9 @@ struct bawn_command {
     const char *const *environ; /* NULL: the caller's. The policy says what of it is passed on */
     /* Its standard streams, or -1 for none. Those of bawn_session_exec can be no terminals. */
     int fds[3];
+    /* Not 0: it gets a terminal of the sandbox's own of this size, in place of each stream that is
+     * -1; bawn_session_terminal gives its other side. Only for bawn_session_exec. */
+    unsigned short cols, rows;
 };
 
 /*
@@ -58,6 +61,14 @@ BAWN_API int bawn_session_exec(struct bawn_session *session, const struct bawn_c
  * own, or 128+N when signal N ended it. -ENOENT, -EACCES and the like when it could not be run. */
 BAWN_API int bawn_session_wait(struct bawn_session *session, int job, int *ret_status,
                                struct bawn_error *err);
+
+/*
+ * The other side of the terminal of a job that was started with cols and rows:
+ * what is written is typed, what is read was shown; reading fails with EIO when
+ * nobody inside has it open any more. TIOCSWINSZ on it resizes. Waits until the job
+ * is started; once for each job. Returns a descriptor that is the caller's to close.
+ */
+BAWN_API int bawn_session_terminal(struct bawn_session *session, int job, struct bawn_error *err);
 
 /* Sends a signal to the job's processes. */
 BAWN_API int bawn_session_signal(struct bawn_session *session, int job, int signal,

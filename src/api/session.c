@@ -30,11 +30,18 @@ struct ended {
     struct bawn_error error;
 };
 
+/* The terminal of a job, until it is given away. */
+struct shown {
+    uint32_t job;
+    int fd; /* -EBADF: it was not heard of yet */
+};
+
 struct bawn_session {
     int sock;
     pid_t launcher; /* 0: not ours */
     uint32_t last_job;
     VEC(struct ended) ended;
+    VEC(struct shown) shown;
 };
 
 static int session_new(int *sock, pid_t launcher, struct bawn_session **ret_session,
@@ -57,6 +64,11 @@ void bawn_session_close(struct bawn_session *session)
     (void)close(session->sock);
     while (session->launcher > 0 && waitpid(session->launcher, NULL, 0) < 0 && errno == EINTR)
         ;
+    vec_each (&session->shown, shown) {
+        if (shown->fd >= 0)
+            (void)close(shown->fd);
+    }
+    vec_done(&session->shown);
     vec_done(&session->ended);
     free(session);
 }
@@ -95,8 +107,29 @@ static int tell(const struct bawn_session *session, struct control_message *mess
     return r < 0 ? error_errno(err, -r, "speak to the session") : 0;
 }
 
+static struct shown *find_shown(struct bawn_session *session, uint32_t job)
+{
+    vec_each (&session->shown, shown) {
+        if (shown->job == job)
+            return shown;
+    }
+    return NULL;
+}
+
+/* Keeps the terminal of a job until somebody asks. */
+static void keep_terminal(struct bawn_session *session, const struct control_message *message,
+                          int *fd)
+{
+    struct shown *shown = find_shown(session, message->job);
+
+    if (shown && shown->fd < 0 && message->kind == CONTROL_STARTED)
+        shown->fd = take_fd(fd);
+    else if (shown && shown->fd < 0)
+        *shown = session->shown.items[--session->shown.count];
+}
+
 /* One message about a job. */
-static int hear(const struct bawn_session *session, struct ended *ended, uint32_t *ret_kind,
+static int hear(struct bawn_session *session, struct ended *ended, uint32_t *ret_kind,
                 struct bawn_error *err)
 {
     struct control_message message = {0};
@@ -105,6 +138,8 @@ static int hear(const struct bawn_session *session, struct ended *ended, uint32_
     char bytes[sizeof(ended->error)];
     int r = control_receive(session->sock, &message, bytes, sizeof(bytes), &size, fds);
 
+    if (r == 0)
+        keep_terminal(session, &message, &fds[0]);
     packet_drop_fds(fds, CONTROL_FDS);
     if (r == -EPIPE)
         return refuse_gone(err);
@@ -162,6 +197,31 @@ int bawn_session_wait(struct bawn_session *session, int job, int *ret_status,
     }
 }
 
+int bawn_session_terminal(struct bawn_session *session, int job, struct bawn_error *err)
+{
+    struct shown *shown = find_shown(session, job > 0 ? (uint32_t)job : 0);
+    struct ended ended = {0};
+    uint32_t kind = CONTROL_COUNT;
+    int fd;
+
+    while (shown && shown->fd < 0) {
+        int r = hear(session, &ended, &kind, err);
+
+        if (r < 0)
+            return r;
+        if ((kind == CONTROL_EXITED || kind == CONTROL_FAILED) && !vec_push(&session->ended, ended))
+            return error_memory(err);
+        shown = find_shown(session, (uint32_t)job);
+    }
+    if (!shown)
+        return error_set(err, ENOTTY, "session.no_terminal",
+                         "%d: the job has no terminal, was not run, or its terminal was given away",
+                         job);
+    fd = shown->fd;
+    *shown = session->shown.items[--session->shown.count];
+    return fd;
+}
+
 int bawn_session_signal(struct bawn_session *session, int job, int signal, struct bawn_error *err)
 {
     struct control_message message = {
@@ -192,6 +252,27 @@ static int fill_streams(const struct bawn_command *command, int none, int fds[3]
     return 0;
 }
 
+/* A terminal takes the place of the streams that are not there. */
+static int ask_terminal(const struct bawn_command *command, struct control_message *message,
+                        struct bawn_error *err)
+{
+    if (command->cols == 0 && command->rows == 0)
+        return 0;
+    if (command->cols == 0 || command->rows == 0)
+        return error_set(err, EINVAL, "session.size", "a terminal of %u columns and %u rows",
+                         command->cols, command->rows);
+    for (int i = 0; i < 3; i++) {
+        if (command->fds[i] < 0)
+            message->flags |= 1U << i;
+    }
+    if (!(message->flags & CONTROL_TTY))
+        return error_set(err, EINVAL, "session.size",
+                         "cols and rows are given, and no stream is -1 to be the terminal");
+    control_terminal_state(&message->state);
+    message->size = (struct winsize){.ws_col = command->cols, .ws_row = command->rows};
+    return 0;
+}
+
 int bawn_session_exec(struct bawn_session *session, const struct bawn_command *command,
                       struct bawn_error *err)
 {
@@ -207,6 +288,8 @@ int bawn_session_exec(struct bawn_session *session, const struct bawn_command *c
             none = file_open_null(O_RDWR, err);
     }
     r = fill_streams(command, none, fds, err);
+    if (r == 0)
+        r = ask_terminal(command, &message, err);
     for (int i = 0; r == 0 && i < 3; i++) {
         if (isatty(fds[i]))
             r = error_set(err, ENOTTY, "session.stream", "standard stream %d is a terminal", i);
@@ -217,6 +300,9 @@ int bawn_session_exec(struct bawn_session *session, const struct bawn_command *c
                              strings(command->environ, environ), &bytes, &size);
     if (r < 0)
         return error_errno(err, -r, "send the command");
+    if ((message.flags & CONTROL_TTY) &&
+        !vec_push(&session->shown, ((struct shown){.job = message.job, .fd = -EBADF})))
+        return error_memory(err);
     r = tell(session, &message, bytes, size, fds, 3, err);
     if (r < 0)
         return r;
@@ -282,7 +368,7 @@ static int spawn(const int fds[CHILD_FDS], const struct bawn_command *command, p
 }
 
 /* Ready, or why not. */
-static int await_ready(const struct bawn_session *session, struct bawn_error *err)
+static int await_ready(struct bawn_session *session, struct bawn_error *err)
 {
     struct ended first = {0};
     uint32_t kind = CONTROL_COUNT;
@@ -307,8 +393,13 @@ int bawn_run_start(const struct bawn_plan *plan, const struct bawn_command *comm
     autoclose int none = file_open_null(O_RDWR, err);
     int pair[2], fds[CHILD_FDS] = {0};
     pid_t pid = 0;
-    int r = bawn_plan_compile(plan, 0, &plan_fd, err);
+    int r;
 
+    if (command && (command->cols || command->rows))
+        return error_set(err, ENOTSUP, "session.size",
+                         "the first command can have no terminal of its own: start the session "
+                         "without one, and the command with bawn_session_exec");
+    r = bawn_plan_compile(plan, 0, &plan_fd, err);
     if (r == 0)
         r = fill_streams(command, none, fds, err);
     if (r < 0)

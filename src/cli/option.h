@@ -33,6 +33,8 @@ enum option_id {
     OPTION_ALL,
     OPTION_GRACE,
     OPTION_IMAGE,
+    OPTION_COLS,
+    OPTION_ROWS,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -174,6 +174,15 @@ static const struct option run_rows[] = {
     {.id = OPTION_STATS,
      .name = "stats",
      .help = "Say in one line at the end what the command used."},
+    {.id = OPTION_COLS,
+     .name = "cols",
+     .value = "N",
+     .help = "The command's terminal has N columns, whatever size yours has."},
+    {.id = OPTION_ROWS,
+     .name = "rows",
+     .value = "N",
+     .help = "The same for its lines. With --detach either gives the command a terminal, though "
+             "you have none: 'bawn attach' shows it."},
     {.id = OPTION_BEST_EFFORT,
      .name = "best-effort",
      .help = "Go on where this host cannot enforce a rule, and say which."},
@@ -192,6 +201,20 @@ const struct option_group plan_options = {"What is printed", plan_rows,
 
 const struct option_group run_options = {"How it runs", run_rows,
                                          sizeof(run_rows) / sizeof(run_rows[0])};
+
+static const struct option exec_rows[] = {
+    {.id = OPTION_COLS,
+     .name = "cols",
+     .value = "N",
+     .help = "The command's terminal has N columns, whatever size yours has."},
+    {.id = OPTION_ROWS,
+     .name = "rows",
+     .value = "N",
+     .help = "The same for its lines. Without --cols and "
+             "--rows both follow yours."},
+};
+const struct option_group exec_options = {"How it runs", exec_rows,
+                                          sizeof(exec_rows) / sizeof(exec_rows[0])};
 
 static const struct option stop_rows[] = {
     {.id = OPTION_GRACE,

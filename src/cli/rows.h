@@ -11,6 +11,8 @@ extern const struct option_group load_options;
 extern const struct option_group load_place;
 /* How it runs: run and shell. */
 extern const struct option_group run_options;
+/* The same of exec. */
+extern const struct option_group exec_options;
 /* What is printed: plan. */
 extern const struct option_group plan_options;
 /* How it ends: stop. */

@@ -96,6 +96,6 @@ const struct verb verb_exec = {
     .max_args = ARGS_ANY,
     .fill = FILL_FILES,
     .ends_at_word = true,
-    .groups = groups,
+    .groups = (const struct option_group *const[]){&exec_options, &verb_options, NULL},
     .run = run_elsewhere,
 };

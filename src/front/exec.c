@@ -124,6 +124,10 @@ static int send_command(struct exec *exec)
             none = file_open_null(O_RDWR, NULL);
         fds[fd] = none;
     }
+    terminal_fix_size(&message.size, &exec->terminal.fixed);
+    if ((exec->terminal.fixed.ws_col || exec->terminal.fixed.ws_row) &&
+        !(message.flags & CONTROL_TTY))
+        return terminal_refuse_size(exec->err);
     result = control_strings_join(&message, exec->argv, exec->front->environ, &bytes, &size);
     if (result == 0)
         result = control_send(exec->link.sock, &message, bytes, size, fds, CONTROL_FDS);
@@ -192,6 +196,8 @@ int front_exec(struct front *front, struct bawn_error *err)
     const char *sid;
     int result = split_words(&exec, &sid);
 
+    if (result == 0)
+        result = front_size(front, &exec.terminal.fixed, err);
     if (result == 0)
         result = link_open(&exec.link, front, sid, err);
     if (result == 0)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "front/own.h"
 #include "wire/packet.h"
 
@@ -18,6 +19,31 @@ const char *front_sid(const struct front *front)
 int front_status_of(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static int read_length(const struct front *front, enum option_id id, const char *name,
+                       unsigned short *ret_length, struct bawn_error *err)
+{
+    const char *value = options_value(&front->options, id);
+    uint64_t length = 0;
+    char shown[64];
+
+    if (value && (!text_parse_count(value, UINT16_MAX, &length) || length == 0)) {
+        text_escape(shown, sizeof(shown), value, strlen(value), TEXT_ONE_LINE);
+        (void)error_set(err, EINVAL, "usage.bad_value", "--%s: '%s' is no number from 1 to %d",
+                        name, shown, UINT16_MAX);
+        error_hint(err, "write a number such as 80");
+        return -EINVAL;
+    }
+    *ret_length = (unsigned short)length;
+    return 0;
+}
+
+int front_size(const struct front *front, struct winsize *ret_size, struct bawn_error *err)
+{
+    int result = read_length(front, OPTION_COLS, "cols", &ret_size->ws_col, err);
+
+    return result < 0 ? result : read_length(front, OPTION_ROWS, "rows", &ret_size->ws_row, err);
 }
 
 int link_open(struct link *link, const struct front *front, const char *word,

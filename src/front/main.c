@@ -64,6 +64,7 @@ static void close_inherited(int plan_fd, int owner_fd)
 static const struct option_group *const run_groups[] = {&run_options, &load_options, &verb_options,
                                                         NULL};
 static const struct option_group *const session_groups[] = {&verb_options, NULL};
+static const struct option_group *const exec_groups[] = {&exec_options, &verb_options, NULL};
 static const struct option_group *const stop_groups[] = {&stop_options, &verb_options, NULL};
 
 enum { WORDS_ANY = 1000000 };
@@ -78,7 +79,7 @@ static const struct front_verb {
 } verbs[] = {
     {"run", front_run, run_groups, WORDS_ANY, true},
     {"shell", front_shell, run_groups, 0, true},
-    {"exec", front_exec, session_groups, WORDS_ANY, true},
+    {"exec", front_exec, exec_groups, WORDS_ANY, true},
     {"ps", front_ps, session_groups, 0, false},
     {"status", front_status, session_groups, 1, false},
     {"stop", front_stop, stop_groups, 1, false},

@@ -94,6 +94,8 @@ int link_await(const struct link *link, enum control_kind wanted, struct control
                void *bytes, size_t size, int *ret_fd, struct bawn_error *err);
 /* The first word, or NULL. */
 const char *front_sid(const struct front *front);
+/* --cols and --rows: 0 where they are not given. */
+int front_size(const struct front *front, struct winsize *ret_size, struct bawn_error *err);
 /* The status to end with, for a wait status. */
 int front_status_of(int wait_status);
 /* Takes the record of the session from the registry. */

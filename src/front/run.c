@@ -112,8 +112,10 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     };
     struct kept kept;
     bool is_new = front->plan_fd >= 0;
-    int status;
+    int status = front_size(front, &request.size, err);
 
+    if (status < 0)
+        return status;
     if (is_new) {
         status = take_plan(front, &request, err);
         if (status < 0)

@@ -55,6 +55,12 @@ int session_detach_streams(struct session *session, struct launch_command *comma
     command->flags |= EXEC_WITNESS;
     session->has_terminal = isatty(STDIN_FILENO) &&
                             terminal_read_state(STDIN_FILENO, &command->state, &command->size) == 0;
+    if (!session->has_terminal &&
+        (session->request->size.ws_col || session->request->size.ws_row)) {
+        control_terminal_state(&command->state);
+        command->size = (struct winsize){.ws_col = 80, .ws_row = 24};
+        session->has_terminal = true;
+    }
     if (session->has_terminal) {
         command->flags |= EXEC_TTY;
         result = replace_streams(-EBADF);

@@ -152,6 +152,19 @@ static int on_notify(void *context, uint32_t events)
     return watch(session, &session->server_source, session->server.pidfd, on_server, NULL);
 }
 
+static int fix_size(struct session *session, struct launch_command *command, struct bawn_error *err)
+{
+    const struct winsize *size = &session->request->size;
+
+    if (size->ws_col == 0 && size->ws_row == 0)
+        return 0;
+    if (!(command->flags & EXEC_TTY))
+        return terminal_refuse_size(err);
+    terminal_fix_size(&command->size, size);
+    session->terminal.fixed = *size;
+    return 0;
+}
+
 static int start_sandbox(struct session *session, struct bawn_error *err)
 {
     const struct image *image = session->request->image;
@@ -173,6 +186,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         result = session_detach_streams(session, &command, err);
     if (result == 0)
         result = session_look_at_streams(session, &command, err);
+    if (result == 0)
+        result = fix_size(session, &command, err);
     if (request.cgroup_fd < 0 && session_wants_group(session)) {
         request.make_groups = session_make_groups;
         request.groups_context = session;

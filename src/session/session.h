@@ -6,6 +6,8 @@
 #include "session/registry.h"
 #include "wire/image.h"
 
+#include <sys/ioctl.h>
+
 struct session_request {
     const struct image *image;
     const struct launch_skeleton *skeleton; /* see struct launch_request */
@@ -14,6 +16,7 @@ struct session_request {
     char *const *argv;    /* NULL: none; the owner starts commands */
     char **own_argv;      /* see struct launch_request */
     char *const *environ; /* the caller's */
+    struct winsize size;  /* of the command's terminal; 0 where it follows the user's */
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;

@@ -45,6 +45,8 @@ struct terminal {
     int read_fd, write_fd; /* the same as fd and out_fd, opened anew */
     int turn_fd;           /* a timer, for the background */
     int slave_fd;          /* held, so that the terminal inside lives while nobody has it open */
+    struct winsize fixed;  /* columns, rows: not 0 where the command's size is not the user's. Set
+                            * before the start */
     struct termios saved;
     struct modes modes;
     /* How long a terminal that takes no byte is waited for in terminal_stop. Lower it before, when
@@ -70,6 +72,12 @@ struct terminal {
 
 /* What a new terminal is set to: as the user's is. 0 or a negative errno. */
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size);
+
+/* Puts in what of a size is given, not 0. */
+void terminal_fix_size(struct winsize *size, const struct winsize *fixed);
+
+/* A size was given, and there is no terminal that could have it. Returns -ENOTTY. */
+int terminal_refuse_size(struct bawn_error *err);
 
 /*
  * Makes the user's terminal raw, gives its size to the sandbox's, and relays

@@ -72,3 +72,26 @@ int control_strings_join(struct control_message *message, char *const *argv, cha
     *ret_size = size;
     return 0;
 }
+
+void control_terminal_state(struct termios *ret_state)
+{
+    *ret_state = (struct termios){
+        .c_iflag = BRKINT | ICRNL | IMAXBEL | IXON | IUTF8,
+        .c_oflag = OPOST | ONLCR,
+        .c_cflag = CREAD | CS8 | B38400,
+        .c_lflag = ISIG | ICANON | IEXTEN | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE,
+        .c_cc = {[VINTR] = 'C' - '@',
+                 [VQUIT] = '\\' - '@',
+                 [VERASE] = 0x7f,
+                 [VKILL] = 'U' - '@',
+                 [VEOF] = 'D' - '@',
+                 [VMIN] = 1,
+                 [VSTART] = 'Q' - '@',
+                 [VSTOP] = 'S' - '@',
+                 [VSUSP] = 'Z' - '@',
+                 [VREPRINT] = 'R' - '@',
+                 [VWERASE] = 'W' - '@',
+                 [VLNEXT] = 'V' - '@',
+                 [VDISCARD] = 'O' - '@'},
+    };
+}

@@ -84,6 +84,9 @@ struct control_metrics {
     uint64_t viewers; /* attached clients */
 };
 
+/* How a terminal starts where no other one is its model. */
+void control_terminal_state(struct termios *ret_state);
+
 /* fds may be NULL. Does not wait when the socket does not. 0 or a negative errno. */
 int control_send(int sock, const struct control_message *message, const void *bytes, size_t size,
                  const int *fds, size_t fd_count);

@@ -194,6 +194,72 @@ START_TEST(a_directory_or_terminal_cannot_be_handed_in)
 }
 END_TEST
 
+/* What the terminal shows until the text is there, or it ends. */
+static bool shows(int terminal, const char *text)
+{
+    char seen[4096];
+    size_t length = 0;
+    ssize_t count;
+
+    while (length < sizeof(seen) - 1 &&
+           (count = read(terminal, seen + length, sizeof(seen) - 1 - length)) > 0) {
+        length += (size_t)count;
+        seen[length] = '\0';
+        if (strstr(seen, text))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(a_command_can_have_a_terminal_of_the_size_that_was_asked_for)
+{
+    const char *argv[] = {"sh", "-c",
+                          "test -t 0 && test ! -t 1 && stty size >&2 && read -r word && exit $word",
+                          NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, out[1], -1}, .cols = 91, .rows = 17};
+    int job, other, terminal, status;
+
+    start(NULL);
+    job = bawn_session_exec(session, &command, &err);
+    ck_assert_msg(job > 0, "%s", err.message);
+    /* Neither is lost while the other is waited for. */
+    other = exec_shell("exit 3");
+    ck_assert_int_eq(status_of(other), 3);
+    terminal = bawn_session_terminal(session, job, &err);
+    ck_assert_msg(terminal >= 0, "%s", err.message);
+    ck_assert(shows(terminal, "17 91"));
+    ck_assert_int_eq(write(terminal, "42\n", 3), 3);
+    ck_assert_int_eq(status_of(job), 42);
+    ck_assert_int_eq(bawn_session_terminal(session, job, &err), -ENOTTY);
+    ck_assert_int_eq(bawn_session_terminal(session, other, &err), -ENOTTY);
+    (void)close(terminal);
+    /* One that cannot be run has none, and the reason is still there. */
+    argv[0] = "no-such-program";
+    job = bawn_session_exec(session, &command, &err);
+    terminal = bawn_session_terminal(session, job, &err);
+    if (terminal >= 0)
+        (void)close(terminal);
+    ck_assert_int_eq(bawn_session_wait(session, job, &status, &err), -ENOENT);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_size_without_a_place_for_a_terminal_is_refused)
+{
+    const char *argv[] = {"true", NULL};
+    struct bawn_command command = {
+        .argv = argv, .fds = {out[0], out[1], out[1]}, .cols = 91, .rows = 17};
+
+    ck_assert_int_eq(bawn_run_start(plan, &command, &session, &err), -ENOTSUP);
+    start(NULL);
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EINVAL);
+    command.fds[0] = -1;
+    command.rows = 0;
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EINVAL);
+    bawn_session_close(session);
+}
+END_TEST
+
 START_TEST(a_socket_of_the_network_cannot_be_handed_in)
 {
     const char *argv[] = {"true", NULL};
@@ -326,6 +392,8 @@ int main(void)
     tcase_add_test(tcase, the_environment_is_filtered_for_every_command);
     tcase_add_test(tcase, a_directory_or_terminal_cannot_be_handed_in);
     tcase_add_test(tcase, a_socket_of_the_network_cannot_be_handed_in);
+    tcase_add_test(tcase, a_command_can_have_a_terminal_of_the_size_that_was_asked_for);
+    tcase_add_test(tcase, a_size_without_a_place_for_a_terminal_is_refused);
     tcase_add_test(tcase, boundaries_hold_for_every_command);
     tcase_add_test(tcase, a_session_ends_with_its_command);
     tcase_add_test(tcase, closing_ends_all_that_runs);
