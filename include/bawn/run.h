@@ -45,6 +45,16 @@ struct bawn_command {
 BAWN_API int bawn_run_start(const struct bawn_plan *plan, const struct bawn_command *command,
                             struct bawn_session **ret_session, struct bawn_error *err);
 
+/*
+ * All of it in one call: runs argv with the policy that 'bawn run -C dir' would use
+ * (dir NULL: the working directory), on this program's own streams and environment, and
+ * waits for its end. Nobody is asked anything. The status is as in bawn_session_wait. Warnings
+ * about the policy are left out: who wants them, or another policy, uses bawn_policy_load and
+ * bawn_run_start.
+ */
+BAWN_API int bawn_run(const char *dir, const char *const *argv, int *ret_status,
+                      struct bawn_error *err);
+
 /* Connects to a session of this user's by its name or the beginning of it; NULL: the only one. */
 BAWN_API int bawn_session_open(const char *sid, struct bawn_session **ret_session,
                                struct bawn_error *err);
@@ -58,7 +68,8 @@ BAWN_API int bawn_session_exec(struct bawn_session *session, const struct bawn_c
                                struct bawn_error *err);
 
 /* Waits until the job has ended, once for each job. The status is as in a shell: the command's
- * own, or 128+N when signal N ended it. -ENOENT, -EACCES and the like when it could not be run. */
+ * own, or 128+N when signal N ended it. -ENOENT, -EACCES and the like when it could not be run;
+ * for job 0 that is the status 127 or 126. */
 BAWN_API int bawn_session_wait(struct bawn_session *session, int job, int *ret_status,
                                struct bawn_error *err);
 
@@ -69,6 +80,15 @@ BAWN_API int bawn_session_wait(struct bawn_session *session, int job, int *ret_s
  * is started; once for each job. Returns a descriptor that is the caller's to close.
  */
 BAWN_API int bawn_session_terminal(struct bawn_session *session, int job, struct bawn_error *err);
+
+/*
+ * Whether commands may be run in the session without asking a person first: 1 only
+ * where a probe inside this kind of sandbox tried to break out on this kernel and was
+ * contained, and the whole policy is held. 0 where either is not so: bawn was told to go on
+ * without a layer, or with --best-effort. A negative errno: the session did not answer, which
+ * is no yes.
+ */
+BAWN_API int bawn_session_may_auto_allow(struct bawn_session *session, struct bawn_error *err);
 
 /* Sends a signal to the job's processes. */
 BAWN_API int bawn_session_signal(struct bawn_session *session, int job, int signal,

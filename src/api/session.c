@@ -26,6 +26,7 @@ extern char **environ;
 struct ended {
     uint32_t job;
     int32_t value;
+    uint32_t flags;
     bool has_failed;
     struct bawn_error error;
 };
@@ -147,6 +148,7 @@ static int hear(struct bawn_session *session, struct ended *ended, uint32_t *ret
         return error_errno(err, -r, "hear from the session");
     ended->job = message.job;
     ended->value = message.value;
+    ended->flags = message.flags;
     ended->has_failed = message.kind == CONTROL_FAILED;
     *ret_kind = message.kind;
     if (ended->has_failed && error_take(bytes, size, &ended->error) == 0)
@@ -220,6 +222,24 @@ int bawn_session_terminal(struct bawn_session *session, int job, struct bawn_err
     fd = shown->fd;
     *shown = session->shown.items[--session->shown.count];
     return fd;
+}
+
+int bawn_session_may_auto_allow(struct bawn_session *session, struct bawn_error *err)
+{
+    struct control_message message = {.kind = CONTROL_METRICS};
+    struct ended heard = {0};
+    uint32_t kind = CONTROL_COUNT;
+    int r = tell(session, &message, NULL, 0, NULL, 0, err);
+
+    while (r == 0) {
+        r = hear(session, &heard, &kind, err);
+        if (r == 0 && kind == CONTROL_METRICS)
+            return heard.flags & CONTROL_PROVEN ? 1 : 0;
+        if (r == 0 && (kind == CONTROL_EXITED || kind == CONTROL_FAILED) &&
+            !vec_push(&session->ended, heard))
+            r = error_memory(err);
+    }
+    return r;
 }
 
 int bawn_session_signal(struct bawn_session *session, int job, int signal, struct bawn_error *err)

@@ -43,7 +43,8 @@ const struct verb verb_status = {
         "'starting' until a detached command runs, then 'running'; 'stopped' when it was just "
         "killed; 'error' when what answers is no session of this bawn. With --json an unknown SID "
         "is an answer, not a failure: every member is null, and the exit status is "
-        "0.\n" SESSION_WORDS,
+        "0; 'auto_allow' is true where the whole policy is held and a probe was contained: then "
+        "commands need no question before.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
     .run = run_elsewhere,

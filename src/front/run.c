@@ -80,8 +80,10 @@ static int take_plan(const struct front *front, struct session_request *request,
     (void)close(front->plan_fd);
     if (result == 0 && LAYERS_ALL && front->owner_fd < 0)
         cache_locate(front, &place);
-    if (result == 0 && LAYERS_ALL)
+    if (result == 0 && LAYERS_ALL) {
         result = session_prove(request->image, err);
+        request->is_proven = result == 0;
+    }
     if (result == 0)
         cache_store(&place, request->image);
     return result;
@@ -125,6 +127,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         if (!kept.image)
             return cold_exec(front, err);
         request.image = kept.image;
+        request.is_proven = LAYERS_ALL && kept.image->flags & IMAGE_PROVEN;
         request.skeleton = *kept.skeleton.path ? &kept.skeleton : NULL;
         request.holds = cache_holds;
         request.holds_context = &kept;

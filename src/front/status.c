@@ -43,13 +43,14 @@ static void as_text(struct strbuf *out, const struct record *record, const char 
 }
 
 /* The record with what is known beyond it as further members. metrics may be NULL. */
-static void as_json(struct strbuf *out, const char *text, const char *state,
+static void as_json(struct strbuf *out, const char *text, const char *state, bool is_proven,
                     const struct control_metrics *metrics)
 {
     const char *end = strrchr(text, '}');
 
     strbuf_add_bytes(out, text, end ? (size_t)(end - text) : 0);
     json_put_string(out, "state", state);
+    json_put_bool(out, "auto_allow", is_proven);
     if (metrics) {
         json_open(out, "metrics", '{');
         metrics_as_json(out, metrics);
@@ -62,8 +63,9 @@ static void as_json(struct strbuf *out, const char *text, const char *state,
 /* Nothing is known of it: the members are there, so that whoever reads them needs no case more. */
 static void as_nulls(struct strbuf *out, const char *state)
 {
-    static const char *const names[] = {"sid",       "backend",     "pid",     "command",
-                                        "workspace", "enforcement", "metrics", NULL};
+    static const char *const names[] = {"sid",         "backend",    "pid",
+                                        "command",     "auto_allow", "workspace",
+                                        "enforcement", "metrics",    NULL};
 
     json_open(out, NULL, '{');
     json_put_string(out, "state", state);
@@ -88,7 +90,7 @@ static int tell_unreached(const struct link *link, const char *text, int result,
         state = state ? state : state_stopped;
     }
     if (text)
-        as_json(&out, text, state, NULL);
+        as_json(&out, text, state, false, NULL);
     else
         as_nulls(&out, state);
     if (state == state_error)
@@ -133,7 +135,7 @@ int front_status(struct front *front, struct bawn_error *err)
         return front->json ? tell_unreached(&link, text, result, err) : result;
     state = message.flags & CONTROL_STARTING ? state_starting : state_running;
     if (front->json) {
-        as_json(&out, text, state, &metrics);
+        as_json(&out, text, state, message.flags & CONTROL_PROVEN, &metrics);
         json_close(&out, '}');
     } else {
         as_text(&out, record, state, &metrics);

@@ -120,13 +120,17 @@ static int handle_metrics(struct client *client, const struct control_message *m
 {
     struct control_message answer = {.kind = CONTROL_METRICS, .job = message->job};
     struct control_metrics metrics = {0};
+    const struct session *session = client->control->session;
 
     (void)size;
     (void)fds;
-    session_measure(client->control->session, &metrics);
-    answer.flags = client->control->session->witness_fd >= 0 ? CONTROL_STARTING : 0;
+    session_measure(session, &metrics);
+    answer.flags = (session->witness_fd >= 0 ? CONTROL_STARTING : 0) |
+                   (session->request->is_proven && !(session->request->image->flags & IMAGE_PARTIAL)
+                        ? CONTROL_PROVEN
+                        : 0);
     metrics.jobs = control_job_count(client->control);
-    metrics.viewers = output_viewers(client->control->session->output);
+    metrics.viewers = output_viewers(session->output);
     control_answer(client, &answer, &metrics, sizeof(metrics), -EBADF);
     return 0;
 }

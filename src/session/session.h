@@ -17,6 +17,7 @@ struct session_request {
     char **own_argv;      /* see struct launch_request */
     char *const *environ; /* the caller's */
     struct winsize size;  /* of the command's terminal; 0 where it follows the user's */
+    bool is_proven;       /* a probe inside was contained: now, or when the image was kept */
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;

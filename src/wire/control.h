@@ -58,8 +58,9 @@ enum control_kind {
 /* CONTROL_EXEC: bit n: stream n is to be a terminal inside. CONTROL_ATTACHED: it has one. */
 enum { CONTROL_TTY = 7 };
 
-/* CONTROL_METRICS: the command of a detached session is not the user's program yet. */
-enum { CONTROL_STARTING = 8 };
+/* CONTROL_METRICS. STARTING: the command of a detached session is not the user's program yet.
+ * PROVEN: a probe found this kind of sandbox contained, and the whole policy is held. */
+enum { CONTROL_STARTING = 8, CONTROL_PROVEN = 16 };
 
 struct control_message {
     uint32_t version; /* CONTROL_VERSION */

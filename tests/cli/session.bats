@@ -203,6 +203,12 @@ gone() {
     [[ $output == *'state        running'*'backend      native'* ]]
     run --separate-stderr -0 "$BAWN" status --json "$sid"
     [ "$(json_get "$output" 'd["state"], d["backend"]')" = "('running', 'native')" ]
+    [ "$(json_get "$output" 'd["auto_allow"]')" = True ]
+    run --separate-stderr -0 "$BAWN" stop --timeout 0 "$sid"
+    # Without the whole policy there is no reason to ask nobody.
+    sid=$("$BAWN" run --detach --best-effort --profile untrusted -- sleep 100 2>/dev/null)
+    run --separate-stderr -0 "$BAWN" status --json "$sid"
+    [ "$(json_get "$output" 'd["auto_allow"] == (d["enforcement"] == "full")')" = True ]
     run --separate-stderr -0 "$BAWN" stop --timeout 0 "$sid"
     # As data, the absence of a session is an answer.
     for answer in "$sid" zz ../../x; do

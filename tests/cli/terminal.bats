@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # run sets stderr
+# shellcheck disable=SC2016 # words of the shells inside
 # The size of a command's terminal.
 
 load common

@@ -244,6 +244,64 @@ START_TEST(a_command_can_have_a_terminal_of_the_size_that_was_asked_for)
 }
 END_TEST
 
+START_TEST(one_call_runs_a_command_with_the_policy_of_a_directory)
+{
+    const char *argv[] = {
+        "sh", "-c",
+        "pwd > where; mkdir -p .git/hooks 2>/dev/null; touch .git/hooks/x 2>/dev/null || exit 9",
+        NULL};
+    int status = -1;
+    char path[128];
+    FILE *file;
+
+    ck_assert_msg(bawn_run(workspace, argv, &status, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(status, 9);
+    ck_assert(strncmp(content("where"), workspace, strlen(workspace)) == 0);
+    argv[0] = "no-such-program";
+    ck_assert_int_eq(bawn_run(workspace, argv, &status, &err), 0);
+    ck_assert_int_eq(status, 127);
+    ck_assert_int_lt(bawn_run("/no/such/directory", argv, &status, &err), 0);
+    /* A policy that makes no sense is refused, and nothing runs. */
+    argv[0] = "sh";
+    (void)snprintf(path, sizeof(path), "%s/.bawn", workspace);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/.bawn/policy.yaml", workspace);
+    file = fopen(path, "we");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs("nonsense: 1\n", file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    status = -1;
+    ck_assert_int_lt(bawn_run(workspace, argv, &status, &err), 0);
+    ck_assert_int_eq(status, -1);
+}
+END_TEST
+
+START_TEST(commands_need_no_question_where_all_is_held_and_was_proven)
+{
+    int job;
+
+    start(NULL);
+    job = exec_shell("exit 4");
+    ck_assert_int_eq(bawn_session_may_auto_allow(session, &err), 1);
+    /* What was heard meanwhile is not lost. */
+    ck_assert_int_eq(status_of(job), 4);
+    ck_assert_int_eq(bawn_session_may_auto_allow(session, &err), 1);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_session_that_is_gone_is_no_yes)
+{
+    const char *argv[] = {"true", NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}};
+
+    start(&command);
+    ck_assert_int_eq(status_of(0), 0);
+    ck_assert_int_lt(bawn_session_may_auto_allow(session, &err), 0);
+    bawn_session_close(session);
+}
+END_TEST
+
 START_TEST(a_size_without_a_place_for_a_terminal_is_refused)
 {
     const char *argv[] = {"true", NULL};
@@ -392,6 +450,9 @@ int main(void)
     tcase_add_test(tcase, the_environment_is_filtered_for_every_command);
     tcase_add_test(tcase, a_directory_or_terminal_cannot_be_handed_in);
     tcase_add_test(tcase, a_socket_of_the_network_cannot_be_handed_in);
+    tcase_add_test(tcase, a_session_that_is_gone_is_no_yes);
+    tcase_add_test(tcase, commands_need_no_question_where_all_is_held_and_was_proven);
+    tcase_add_test(tcase, one_call_runs_a_command_with_the_policy_of_a_directory);
     tcase_add_test(tcase, a_command_can_have_a_terminal_of_the_size_that_was_asked_for);
     tcase_add_test(tcase, a_size_without_a_place_for_a_terminal_is_refused);
     tcase_add_test(tcase, boundaries_hold_for_every_command);
