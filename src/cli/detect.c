@@ -23,6 +23,7 @@ const struct verb verb_detect = {
     .name = "detect",
     .arguments = "",
     .summary = "list the backends and kernel features of this host",
+    .busy = "trying what this host can do",
     .details = "Tries each mechanism in a short-lived process and lists the backends, each with "
                "its version or the reason why it cannot be used, and the features of the kernel. "
                "Nothing is left behind.\n"

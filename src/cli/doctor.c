@@ -23,6 +23,7 @@ const struct verb verb_doctor = {
     .name = "doctor",
     .arguments = "",
     .summary = "tell what this host lacks, what that costs, and the remedy",
+    .busy = "trying what this host can do",
     .details = "Tries what a sandbox at full strength needs and gives, for each thing that is "
                "missing, what it costs and the exact remedy.\n"
                "The exit status is 1 when something keeps the native sandbox from full strength.",

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/help.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 
 #include <bawn/bawn.h>
@@ -150,6 +151,7 @@ static int run_command(char *const *args, struct output *output, struct bawn_err
 {
     autooptions struct options options = {0};
     const struct verb *verb = NULL;
+    struct progress progress = {.end_fd = -EBADF};
     int result = read_command(args, &verb, &options, err);
 
     if (result < 0)
@@ -165,7 +167,13 @@ static int run_command(char *const *args, struct output *output, struct bawn_err
         return STATUS_OK;
     }
     result = check_count(verb, &options, err);
-    return result < 0 ? result : verb->run(&options, output, err);
+    if (result < 0)
+        return result;
+    if (verb->busy && !output->quiet && !output->json && isatty(STDERR_FILENO))
+        progress_start(&progress, verb->name, verb->busy);
+    result = verb->run(&options, output, err);
+    progress_end(&progress);
+    return result;
 }
 
 static void error_as_text(const struct bawn_error *err, struct strbuf *out)

@@ -36,6 +36,17 @@ const char *options_value(const struct options *options, enum option_id id)
     return NULL;
 }
 
+void options_drop(struct options *options, enum option_id id)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < options->given.count; i++) {
+        if (options->given.items[i].option->id != id)
+            options->given.items[kept++] = options->given.items[i];
+    }
+    options->given.count = kept;
+}
+
 bool words_have(const char *const *words, const char *word)
 {
     for (; *words; words++) {

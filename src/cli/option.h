@@ -35,6 +35,8 @@ enum option_id {
     OPTION_IMAGE,
     OPTION_COLS,
     OPTION_ROWS,
+    OPTION_DEBUG_LOG,
+    OPTION_LOG_FORMAT,
 };
 
 /* What a shell can offer where any text may stand. */
@@ -86,6 +88,9 @@ int options_parse(struct options *options, const struct option_group *const *gro
 bool options_has(const struct options *options, enum option_id id);
 /* The value of an option that does not repeat, or NULL. */
 const char *options_value(const struct options *options, enum option_id id);
+
+/* Forgets that it was given. */
+void options_drop(struct options *options, enum option_id id);
 
 /* Lists ended by NULL: whether one has the word, which is nearest to it (or NULL),
  * and "a, b or c" with that last conjunction. */

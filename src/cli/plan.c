@@ -41,6 +41,7 @@ const struct verb verb_plan = {
     .name = "plan",
     .arguments = "",
     .summary = "print what would be done for the policy on this host",
+    .busy = "reading the policy and looking through what it grants",
     .details = "Prints the mounts, Landlock rules, system call filter, network, limits and "
                "environment that the policy comes to on this host and, for each rule, what "
                "enforces it, or that nothing here can. Nothing is changed.",

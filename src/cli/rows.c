@@ -8,6 +8,8 @@ static const char *const reads[] = {"strict", "static", "dynamic", NULL};
 static const char *const networks[] = {"none", "proxy", "isolated", "veth", "host", NULL};
 static const char *const limits[] = {"default", "strict", "none", NULL};
 
+static const char *const log_formats[] = {"text", "json", NULL};
+
 static const struct option rows[] = {
     {.id = OPTION_WORKSPACE,
      .letter = 'C',
@@ -183,6 +185,18 @@ static const struct option run_rows[] = {
      .value = "N",
      .help = "The same for its lines. With --detach either gives the command a terminal, though "
              "you have none: 'bawn attach' shows it."},
+    {.id = OPTION_DEBUG_LOG,
+     .name = "debug-log",
+     .value = "FILE",
+     .fill = FILL_FILES,
+     .help = "Append what bawn does and decides at the start and the end to FILE, for reports of "
+             "bugs; - is standard error. It has the name of the command, not its arguments, and no "
+             "variables."},
+    {.id = OPTION_LOG_FORMAT,
+     .name = "log-format",
+     .value = "FORMAT",
+     .words = log_formats,
+     .help = "The form of that log: lines for people, or one JSON object a line."},
     {.id = OPTION_BEST_EFFORT,
      .name = "best-effort",
      .help = "Go on where this host cannot enforce a rule, and say which."},

@@ -31,6 +31,7 @@ const struct verb verb_run = {
     .name = "run",
     .arguments = "[--] [COMMAND [ARGUMENT]...]",
     .summary = "run a command inside the boundaries of the policy",
+    .busy = "reading the policy and looking through what it grants",
     .details =
         "Runs COMMAND, or your shell, where it can reach only what the policy grants. The kernel "
         "holds the boundaries: mounts, namespaces, Landlock, a system call filter and limits. The "
@@ -52,6 +53,7 @@ const struct verb verb_shell = {
     .name = "shell",
     .arguments = "",
     .summary = "an interactive shell inside the boundaries of the policy",
+    .busy = "reading the policy and looking through what it grants",
     .details = "Runs your shell ($SHELL) on a terminal of its own, as 'bawn run' would: job "
                "control, Ctrl-C and resizing work, and the terminal is as it was afterwards.",
     .groups =

@@ -79,7 +79,9 @@ const struct verb verb_attach = {
     .details =
         "Shows the last 64 KiB of what a detached command said, and then what it says. If it was "
         "started on a terminal and you are on one, the keys go to it: Ctrl-\\ detaches again. "
-        "When the command ends, its exit status is that of attach.\n" SESSION_WORDS,
+        "When the command ends, its exit status is that of attach. With --json no key is read, and "
+        "each line is one document: {\"output\": TEXT} for what is said, and {\"sid\": SID, "
+        "\"status\": N} at the end.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
     .run = run_elsewhere,

@@ -36,6 +36,7 @@ struct verb {
     const char *arguments;    /* as the synopsis shows them, or "" */
     const char *summary;      /* one line, no full stop */
     const char *details;      /* paragraphs; "\n" ends one */
+    const char *busy;         /* what takes its time, for who waits for it; or NULL */
     const char *const *words; /* what the first argument may be, ended by NULL; NULL: any */
     enum option_fill fill;    /* what a shell offers for the other arguments */
     unsigned min_args;

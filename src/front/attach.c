@@ -2,6 +2,7 @@
 /* bawn attach: the terminal of a detached session, or what it says. */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/loop.h"
 #include "front/own.h"
 #include "front/signals.h"
@@ -12,8 +13,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { LEAVE_KEY = 0x1c }; /* Ctrl-\ */
+enum {
+    LEAVE_KEY = 0x1c, /* Ctrl-\ */
+    UTF8_BYTES = 4,
+    STREAM_BYTES = 16384,
+};
 
 struct attach {
     struct link link;
@@ -23,6 +29,9 @@ struct attach {
     struct terminal terminal;
     int stream;
     bool has_status, is_gone, is_stream_ended;
+    bool is_json;
+    char rest[UTF8_BYTES]; /* as data: the beginning of a character that was not read whole */
+    size_t rest_length;
     struct control_message message;
 };
 
@@ -70,16 +79,70 @@ static bool write_all(const char *bytes, size_t length)
     return true;
 }
 
+/* How many bytes at the end begin a character and do not end it. */
+static size_t cut_length(const char *bytes, size_t length)
+{
+    for (size_t back = 1; back < UTF8_BYTES && back <= length; back++) {
+        unsigned char byte = (unsigned char)bytes[length - back];
+        size_t whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+
+        if (byte >= 0x80 && byte < 0xc0)
+            continue;
+        return whole > back ? back : 0;
+    }
+    return 0;
+}
+
+/* One line: {"output": "..."}. JSON has no bytes: those that are no text are shown as \xNN. */
+static bool write_json(const char *bytes, size_t length)
+{
+    autostrbuf struct strbuf text = {0};
+    struct strbuf line = {0};
+
+    if (length == 0)
+        return true;
+    for (size_t i = 0; i < length; i++) {
+        size_t run = strnlen(bytes + i, length - i);
+
+        strbuf_add_bytes(&text, bytes + i, run);
+        i += run;
+        if (i < length)
+            strbuf_add(&text, "\\x00");
+    }
+    json_open(&line, NULL, '{');
+    json_put_text(&line, "output", &text);
+    json_close(&line, '}');
+    return front_print(&line) == 0;
+}
+
+/* What was read, as it is or as data. The end of the stream: length 0. */
+static bool tell(struct attach *attach, const char *bytes, size_t length)
+{
+    char all[STREAM_BYTES + UTF8_BYTES];
+    size_t cut;
+
+    if (!attach->is_json)
+        return write_all(bytes, length);
+    memcpy(all, attach->rest, attach->rest_length);
+    memcpy(all + attach->rest_length, bytes, length);
+    cut = length > 0 ? cut_length(all, attach->rest_length + length) : 0;
+    length += attach->rest_length - cut;
+    memcpy(attach->rest, all + length, cut);
+    attach->rest_length = cut;
+    return write_json(all, length);
+}
+
 static int on_stream(void *context, uint32_t events)
 {
     struct attach *attach = context;
-    char bytes[16384];
+    char bytes[STREAM_BYTES];
     ssize_t count = read(attach->stream, bytes, sizeof(bytes));
 
     (void)events;
     if (count > 0)
-        return write_all(bytes, (size_t)count) ? 0 : -errno;
+        return tell(attach, bytes, (size_t)count) ? 0 : -EIO;
     if (count == 0 || errno != EINTR) {
+        (void)tell(attach, "", 0);
         attach->is_stream_ended = true;
         loop_remove(&attach->loop, &attach->stream_source);
     }
@@ -125,6 +188,17 @@ static int relay_output(struct attach *attach, struct bawn_error *err)
     return result < 0 ? error_errno(err, -result, "write standard output") : 0;
 }
 
+static void tell_end(const struct attach *attach)
+{
+    struct strbuf out = {0};
+
+    json_open(&out, NULL, '{');
+    json_put_string(&out, "sid", attach->link.sid);
+    json_put_uint(&out, "status", (uint64_t)front_status_of(attach->message.value));
+    json_close(&out, '}');
+    (void)front_print(&out);
+}
+
 static int relay(struct attach *attach, const struct front *front, bool has_terminal,
                  struct bawn_error *err)
 {
@@ -137,6 +211,8 @@ static int relay(struct attach *attach, const struct front *front, bool has_term
     result = has_terminal ? relay_terminal(attach, front, err) : relay_output(attach, err);
     if (result < 0)
         return result;
+    if (attach->has_status && attach->is_json)
+        tell_end(attach);
     if (attach->has_status)
         return front_status_of(attach->message.value);
     if (attach->is_gone)
@@ -151,9 +227,11 @@ int front_attach(struct front *front, struct bawn_error *err)
     struct attach attach = {
         .link = {.registry.fd = -EBADF, .sock = -EBADF}, .signals.fd = -EBADF, .stream = -EBADF};
     struct control_message message = {.kind = CONTROL_ATTACH};
-    bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    /* As data it is looked at, not used. */
+    bool is_terminal = !front->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     int result = link_open(&attach.link, front, front_sid(front), err);
 
+    attach.is_json = front->json;
     if (is_terminal)
         (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &message.size);
     if (result == 0)

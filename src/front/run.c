@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
@@ -100,6 +101,71 @@ static void tell_dropped(const struct front *front, const struct image *image)
         (void)fprintf(stderr, "bawn: not held on this host: %s\n", image_string(image, notes[i]));
 }
 
+/* Of these the policy knows nothing: a plan that was kept without them is the same. */
+static int take_own_options(struct front *front, struct session_request *request, struct log *log,
+                            struct bawn_error *err)
+{
+    const char *path = options_value(&front->options, OPTION_DEBUG_LOG);
+    const char *format = options_value(&front->options, OPTION_LOG_FORMAT);
+    int result = front_size(front, &request->size, err);
+
+    if (result == 0 && format && !path) {
+        (void)error_set(err, EINVAL, "usage.missing_option", "--log-format: there is no log");
+        error_hint(err, "name its file with --debug-log FILE");
+        return -EINVAL;
+    }
+    if (result == 0 && path) {
+        result = log_open(log, path, format && strcmp(format, "json") == 0, err);
+        request->log = log;
+    }
+    options_drop(&front->options, OPTION_COLS);
+    options_drop(&front->options, OPTION_ROWS);
+    options_drop(&front->options, OPTION_DEBUG_LOG);
+    options_drop(&front->options, OPTION_LOG_FORMAT);
+    return result;
+}
+
+static void log_start(const struct front *front, const struct session_request *request)
+{
+    struct utsname name = {0};
+    char uid[16];
+
+    if (!request->log)
+        return;
+    (void)uname(&name);
+    (void)snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
+    log_event(request->log, "start", "version", BAWN_VERSION, "kernel", name.release, "machine",
+              name.machine, "uid", uid, "command", request->argv ? request->argv[0] : NULL, "plan",
+              front->plan_fd >= 0 ? "just made" : "to be found", NULL);
+}
+
+static void log_plan(const struct session_request *request, const char *from)
+{
+    const struct image *image = request->image;
+
+    if (!request->log)
+        return;
+    log_event(request->log, "plan", "from", from, "workspace",
+              image_string(image, image->workspace), "enforcement", image_enforcement(image),
+              "proven", request->is_proven ? "yes" : "no", "proven_on", image->release, NULL);
+    image_each (image, PART_NOTES, uint32_t, note)
+        log_event(request->log, "not-enforced", "rule", image_string(image, *note), NULL);
+}
+
+static void log_end(const struct session_request *request, int status, const struct bawn_error *err)
+{
+    char text[16];
+
+    if (!request->log)
+        return;
+    (void)snprintf(text, sizeof(text), "%d", status < 0 ? STATUS_FAILED : status);
+    if (status < 0 || request->is_unrun)
+        log_event(request->log, "end", "status", text, "code", err->code, "error", err->message,
+                  "stale", request->is_stale ? "yes" : NULL, NULL);
+    else
+        log_event(request->log, "end", "status", text, NULL);
+}
+
 static int run(struct front *front, char *const *argv, struct bawn_error *err)
 {
     struct session_request request = {
@@ -114,18 +180,24 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     };
     struct kept kept;
     bool is_new = front->plan_fd >= 0;
-    int status = front_size(front, &request.size, err);
+    struct log log = {.fd = -EBADF};
+    int status = take_own_options(front, &request, &log, err);
 
     if (status < 0)
         return status;
+    log_start(front, &request);
     if (is_new) {
         status = take_plan(front, &request, err);
-        if (status < 0)
+        if (status < 0) {
+            log_end(&request, status, err);
             return status;
+        }
     } else {
         cache_find(front, &kept);
-        if (!kept.image)
+        if (!kept.image) {
+            log_event(request.log, "no-plan", "next", "the policy is read", NULL);
             return cold_exec(front, err);
+        }
         request.image = kept.image;
         request.is_proven = LAYERS_ALL && kept.image->flags & IMAGE_PROVEN;
         request.skeleton = *kept.skeleton.path ? &kept.skeleton : NULL;
@@ -135,9 +207,11 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     if (request.image->dropped && !is_new && !cache_holds(&kept))
         return cold_exec(front, err);
     tell_dropped(front, request.image);
+    log_plan(&request, is_new ? "policy" : "kept");
     status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
     if (status > 0 && request.is_unrun)
         (void)front_fail(front, err);
+    log_end(&request, status, err);
     /* The host is not as it was when the plan was made: once more, from the policy. */
     if (status < 0 && !is_new && request.is_stale) {
         cache_forget(front);

@@ -6,8 +6,12 @@
 #include "front/own.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { GRACE_DEFAULT_S = 10 };
+enum { GRACE_DEFAULT_S = 10, PATIENCE_MS = 1000 };
 
 static int read_grace(const struct front *front, int32_t *ret_ms, struct bawn_error *err)
 {
@@ -26,6 +30,18 @@ static int read_grace(const struct front *front, int32_t *ret_ms, struct bawn_er
     return 0;
 }
 
+/* Who waits for more than a second is told what for. */
+static void tell_waiting(const struct front *front, const struct link *link, int32_t grace_ms)
+{
+    struct pollfd answer = {.fd = link->sock, .events = POLLIN};
+
+    if (front->quiet || front->json || !isatty(STDERR_FILENO))
+        return;
+    if (poll(&answer, 1, PATIENCE_MS) == 0)
+        (void)fprintf(stderr, "bawn: %s was asked to end; what still runs after %d s is killed\n",
+                      link->sid, (int)grace_ms / 1000);
+}
+
 int front_stop(struct front *front, struct bawn_error *err)
 {
     autolink struct link link = {.registry.fd = -EBADF, .sock = -EBADF};
@@ -37,6 +53,8 @@ int front_stop(struct front *front, struct bawn_error *err)
         result = link_open(&link, front, front_sid(front), err);
     if (result == 0)
         result = link_send(&link, &message, err);
+    if (result == 0)
+        tell_waiting(front, &link, message.value);
     if (result == 0)
         result = link_await(&link, CONTROL_EXITED, &message, NULL, 0, NULL, err);
     if (result < 0)

@@ -152,6 +152,25 @@ static int on_notify(void *context, uint32_t events)
     return watch(session, &session->server_source, session->server.pidfd, on_server, NULL);
 }
 
+static void log_sandbox(const struct session *session, const struct launch_command *command)
+{
+    const struct log *log = session->request->log;
+    char pid[16], ms[24];
+
+    if (!log)
+        return;
+    (void)snprintf(pid, sizeof(pid), "%d", (int)session->launch.pid);
+    (void)snprintf(ms, sizeof(ms), "%lld", (long long)(clock_ms() - session->started_ms));
+    log_event(log, "sandbox", "init", pid, "after_ms", ms, "skeleton",
+              session->request->skeleton ? "kept" : "none", "terminal",
+              command->flags & EXEC_TTY ? "yes" : "no", "calls",
+              session->launch.notify_fd >= 0 ? "held" : "not held", NULL);
+    for (size_t i = 0; i < CGROUP_PATHS; i++) {
+        if (session->group->paths[i][0])
+            log_event(log, "control-group", "path", session->group->paths[i], NULL);
+    }
+}
+
 static int fix_size(struct session *session, struct launch_command *command, struct bawn_error *err)
 {
     const struct winsize *size = &session->request->size;
@@ -198,6 +217,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         result = launch_start(&request, &session->launch, err);
         session->request->is_stale = result < 0;
     }
+    if (result == 0)
+        log_sandbox(session, &command);
     /* From here on the supervisor knows what the command does: no core file, no debugger. Not
      * earlier: the child could not write its id maps. */
     if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The debug log: what bawn does and decides at the start and the end of a run,
+ * for reports of bugs. One line for each event, written at once. Of the command
+ * no more than its name is told, and of variables nothing: such reports are
+ * passed around.
+ */
+#ifndef SESSION_LOG_H
+#define SESSION_LOG_H
+
+#include <bawn/error.h>
+#include <stdbool.h>
+
+struct log {
+    int fd; /* -EBADF: nothing is logged */
+    bool is_json;
+};
+
+/* Appends to the file; "-" is standard error. */
+int log_open(struct log *log, const char *path, bool is_json, struct bawn_error *err);
+
+/* event: a word. Then pairs of a name and a text (which may be NULL), ended by NULL. Without a log
+ * it costs nothing but the call. */
+void log_event(const struct log *log, const char *event, ...) __attribute__((sentinel));
+
+#endif
