@@ -48,6 +48,11 @@ BAWN_API enum bawn_enforcement bawn_plan_enforcement(const struct bawn_plan *pla
 BAWN_API int bawn_plan_print(const struct bawn_plan *plan, enum bawn_format format, char **ret_text,
                              struct bawn_error *err);
 
+/* What the limits that were chosen by name ("strict") do not hold on this host, and run goes on
+ * without: a line each; "" when there is none. */
+BAWN_API int bawn_plan_left_out(const struct bawn_plan *plan, char **ret_text,
+                                struct bawn_error *err);
+
 /* For bawn_plan_compile: what cannot be enforced here is left out and noted, not refused. */
 enum { BAWN_COMPILE_BEST_EFFORT = 1 };
 

@@ -136,6 +136,11 @@ int bawn_plan_print(const struct bawn_plan *plan, enum bawn_format format, char 
     return plan_print(&plan->plan, format, ret_text, err);
 }
 
+int bawn_plan_left_out(const struct bawn_plan *plan, char **ret_text, struct bawn_error *err)
+{
+    return plan_print_left_out(&plan->plan, ret_text, err);
+}
+
 const char *bawn_version(void)
 {
     return BAWN_VERSION;

@@ -12,6 +12,7 @@ static int run_run(const struct options *options, struct output *output, struct 
     autohost struct bawn_host *host = NULL;
     autoplan struct bawn_plan *plan = NULL;
     autoclose int fd = -EBADF;
+    autofree char *left_out = NULL;
     unsigned flags = options_has(options, OPTION_BEST_EFFORT) ? BAWN_COMPILE_BEST_EFFORT : 0;
     int result = load_policy_to_run(options, output, &policy, err);
 
@@ -21,8 +22,12 @@ static int run_run(const struct options *options, struct output *output, struct 
         result = bawn_plan_new(policy, host, &plan, err);
     if (result == 0)
         result = bawn_plan_compile(plan, flags, &fd, err);
+    if (result == 0 && !output->quiet)
+        result = bawn_plan_left_out(plan, &left_out, err);
     if (result < 0)
         return result;
+    if (left_out && *left_out)
+        strbuf_addf(&output->notes, "bawn: %s", left_out);
     output_flush(output);
     return bawn_launcher_exec(fd, output->args, err);
 }

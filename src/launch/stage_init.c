@@ -15,12 +15,15 @@
 #include "base/cleanup.h"
 #include "base/environ.h"
 #include "base/error.h"
+#include "kernel/facts.h"
 #include "kernel/sys.h"
 #include "launch/own.h"
 #include "launch/pty.h"
 #include "wire/strings.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -240,6 +243,42 @@ static void end_birth(struct init *init, pid_t pid)
     }
 }
 
+/* How many there are, by their names in /proc; 0 when that cannot be told. */
+static uint32_t count_processes(void)
+{
+    char entries[2048] __attribute__((aligned(8)));
+    long fd = sys_bare(SYS_openat, AT_FDCWD, (long)"/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    uint32_t count = 0;
+    long length;
+
+    while (fd >= 0 &&
+           (length = sys_bare(SYS_getdents64, fd, (long)entries, sizeof(entries), 0)) > 0) {
+        for (long at = 0; at < length;) {
+            const struct dirent *entry = (const void *)(entries + at);
+
+            count += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+            at += entry->d_reclen;
+        }
+    }
+    if (fd >= 0)
+        (void)close((int)fd);
+    return count;
+}
+
+/* The end of the command with which all ends. Where no group counts forks that were refused, it is
+ * worth a look how many processes a command that failed leaves behind. */
+_Noreturn static void end_with(const struct init *init, const struct job *job, int status)
+{
+    const struct image_limits *limits = &init->image->limits;
+    struct sync_message message = {.point = SYNC_EXITED, .job = job->number, .value = status};
+
+    if (status != 0 && limits->cgroup == CGROUP_NONE && limits->pids > 0)
+        message.flags = count_processes();
+    (void)sync_send(init->sock, &message, NULL, 0, NULL, 0, NULL);
+    /* The kernel ends what is left inside with us. */
+    _exit(0);
+}
+
 static void reap(struct init *init)
 {
     int status;
@@ -252,10 +291,9 @@ static void reap(struct init *init)
 
             if (job->pid != pid)
                 continue;
-            say(init, SYNC_EXITED, job->number, status, -EBADF);
-            /* The kernel ends what is left inside with us. */
             if (job->flags & EXEC_ENDS)
-                _exit(0);
+                end_with(init, job, status);
+            say(init, SYNC_EXITED, job->number, status, -EBADF);
             job->pid = 0;
         }
     }

@@ -388,3 +388,20 @@ int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text
     }
     return strbuf_give(&out, ret_text, err);
 }
+
+int plan_print_left_out(const struct plan *plan, char **ret_text, struct bawn_error *err)
+{
+    autostrbuf struct strbuf out = {0};
+    bool is_strict = policy_number(plan->policy, SETTING_LIMITS_PRESET) == LIMITS_STRICT;
+
+    strbuf_add(&out, "");
+    vec_each (&plan->limits, step) {
+        if (!is_strict || step->by != 0 || step->is_explicit || step->id != SETTING_LIMITS_CPU)
+            continue;
+        strbuf_addf(&out, "%s: ", setting_table[step->id].key);
+        add_limit(&out, step);
+        strbuf_add(&out, " of the strict limits is left out: there is no control group to hold it; "
+                         "'bawn doctor' tells the remedy\n");
+    }
+    return strbuf_give(&out, ret_text, err);
+}

@@ -26,9 +26,13 @@ enum breach breach_find(const struct cgroup_metrics *before, const struct cgroup
     return BREACH_NONE;
 }
 
-enum breach breach_find_measured(uint64_t memory_bytes, const struct cgroup_limits *limits)
+enum breach breach_find_measured(uint64_t memory_bytes, uint64_t threads,
+                                 const struct cgroup_limits *limits)
 {
-    return limits->memory && memory_bytes > limits->memory ? BREACH_MEMORY : BREACH_NONE;
+    if (limits->memory && memory_bytes > limits->memory)
+        return BREACH_MEMORY;
+    /* The one that was refused another has ended meanwhile. */
+    return limits->pids && threads + 1 >= limits->pids ? BREACH_PIDS : BREACH_NONE;
 }
 
 /* The largest unit that shows the size whole; the policy reads it again as it is. */

@@ -16,10 +16,12 @@ enum breach {
 enum breach breach_find(const struct cgroup_metrics *before, const struct cgroup_metrics *after);
 
 /*
- * The same where no control group counts: memory that was measured above its limit.
- * Refused forks of RLIMIT_NPROC are counted nowhere.
+ * The same where no control group counts: memory that was measured above its limit, or as many
+ * threads as there may be. Refused forks of RLIMIT_NPROC are counted nowhere: who asked for one
+ * thread too many and ended at once, with all that it had started, is not seen.
  */
-enum breach breach_find_measured(uint64_t memory_bytes, const struct cgroup_limits *limits);
+enum breach breach_find_measured(uint64_t memory_bytes, uint64_t threads,
+                                 const struct cgroup_limits *limits);
 
 /* Fills err with the sentence and, as its hint, the way to raise the limit. limits has the one
  * that was hit. Not for BREACH_NONE. */

@@ -142,6 +142,8 @@ static void check_memory(struct session *session)
         return;
     if (usage.memory_bytes > session->memory_peak)
         session->memory_peak = usage.memory_bytes;
+    if (usage.threads > session->threads_peak)
+        session->threads_peak = usage.threads;
     if (usage.memory_bytes <= limit)
         return;
     session->is_over_memory = true;
@@ -184,10 +186,11 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 
 static void tell_breach(const struct session *session, const struct cgroup_metrics *metrics)
 {
-    enum breach breach = is_counted(session) ? breach_find(NULL, metrics)
-                         : session->is_over_memory
-                             ? breach_find_measured(session->memory_peak, &session->limits)
-                             : BREACH_NONE;
+    enum breach breach =
+        is_counted(session)
+            ? breach_find(NULL, metrics)
+            : breach_find_measured(session->is_over_memory ? session->memory_peak : 0,
+                                   session->threads_peak, &session->limits);
     struct bawn_error said = {0};
 
     if (session->is_timed_out) {
@@ -207,9 +210,11 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
     uint64_t cpu_usec = metrics->cpu_usec;
     uint64_t memory = metrics->memory_peak;
 
-    if (!is_counted(session)) {
+    if (!is_counted(session) || cpu_usec == 0) {
         (void)usage_measure(session->launch.pid, USAGE_CPU, &usage, NULL);
         cpu_usec = usage.cpu_usec;
+    }
+    if (!is_counted(session)) {
         memory =
             session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
     }
@@ -238,6 +243,11 @@ void session_measure(const struct session *session, struct control_metrics *metr
         metrics->throttled_count = counted.throttled_count;
         metrics->oom_kills = counted.oom_kills;
         metrics->pids_refused = counted.pids_refused;
+        /* In v1 time may be counted in a hierarchy of its own. One more group at each start is too
+         * much for a number that is asked for now and then. */
+        if (counted.cpu_usec == 0 &&
+            usage_measure(session->launch.pid, USAGE_CPU, &usage, NULL) == 0)
+            metrics->cpu_usec = usage.cpu_usec;
         return;
     }
     (void)usage_measure(session->launch.pid, USAGE_CPU, &usage, NULL);

@@ -47,7 +47,7 @@ struct session {
     char registry[REGISTRY_PATH_BYTES]; /* where the command would see it */
     bool is_unlisted;                   /* it is not to be found by others */
     int64_t started_ms;
-    uint64_t memory_peak; /* where it is measured, not counted */
+    uint64_t memory_peak, threads_peak; /* where they are measured, not counted */
     bool has_ended;
     bool is_timed_out, is_over_memory;
     int wait_status;

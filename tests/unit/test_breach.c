@@ -38,9 +38,11 @@ START_TEST(measured_memory_is_a_breach_above_the_limit_only)
 {
     struct cgroup_limits unlimited = {0};
 
-    ck_assert_int_eq(breach_find_measured(limits.memory, &limits), BREACH_NONE);
-    ck_assert_int_eq(breach_find_measured(limits.memory + 1, &limits), BREACH_MEMORY);
-    ck_assert_int_eq(breach_find_measured(UINT64_MAX, &unlimited), BREACH_NONE);
+    ck_assert_int_eq(breach_find_measured(limits.memory, 0, &limits), BREACH_NONE);
+    ck_assert_int_eq(breach_find_measured(limits.memory + 1, 2000, &limits), BREACH_MEMORY);
+    ck_assert_int_eq(breach_find_measured(UINT64_MAX, UINT64_MAX, &unlimited), BREACH_NONE);
+    ck_assert_int_eq(breach_find_measured(0, 1022, &limits), BREACH_NONE);
+    ck_assert_int_eq(breach_find_measured(0, 1023, &limits), BREACH_PIDS);
 }
 END_TEST
 
