@@ -46,9 +46,14 @@ BAWN_API int bawn_decide(const struct bawn_policy *policy, enum bawn_operation o
                          const char *what, struct bawn_decision **ret_decision,
                          struct bawn_error *err);
 
-/* The path that the questions above would judge. Free with free(). */
+/* The path that the questions above would judge, whatever they would say of it. Free with free().
+ */
 BAWN_API int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,
                           struct bawn_error *err);
+/* The same of a path that may be read. One that may not is -EACCES, with the refusal as the
+ * message; one that would be asked about too. */
+BAWN_API int bawn_reach(const struct bawn_policy *policy, const char *path, char **ret_path,
+                        struct bawn_error *err);
 
 /* Rules the application applies itself, after resolving: the suffixes a tree
  * may hold, and how large a file may be. Answers as those of bawn_decide. */

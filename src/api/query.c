@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "policy/decide.h"
 #include "policy/explain.h"
 #include "policy/message.h"
@@ -319,6 +320,29 @@ int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_
         return r;
     *ret_path = strdup(resolved);
     return *ret_path ? 0 : error_memory(err);
+}
+
+int bawn_reach(const struct bawn_policy *policy, const char *path, char **ret_path,
+               struct bawn_error *err)
+{
+    struct bawn_decision *decision = NULL;
+    int verdict = bawn_decide(policy, BAWN_READ, path, &decision, err);
+    int r = verdict < 0 ? verdict : 0;
+
+    if (r == 0 && verdict == BAWN_ASK) {
+        char shown[LIMIT_PATH_BYTES];
+
+        text_escape(shown, sizeof(shown), path, strlen(path), TEXT_ONE_LINE);
+        r = error_set(err, EACCES, "path.ask", "%.1000s: somebody would be asked first", shown);
+    } else if (r == 0 && verdict != BAWN_ALLOW) {
+        r = error_set(err, EACCES, bawn_decision_code(decision), "%s",
+                      bawn_decision_text(decision));
+    } else if (r == 0) {
+        *ret_path = strdup(bawn_decision_target(decision));
+        r = *ret_path ? 0 : error_memory(err);
+    }
+    bawn_decision_free(decision);
+    return r;
 }
 
 /* The rules that limit a path. Returns their number; -EREMOTE when it cannot be resolved. */

@@ -35,6 +35,7 @@ static int decide(const struct checker *checker, const char *what, struct bawn_d
 {
     switch (checker->check) {
     case CHECK_READ:
+    case CHECK_RESOLVE: /* a path that cannot be reached leads nowhere */
         return bawn_decide(checker->policy, BAWN_READ, what, ret, err);
     case CHECK_WRITE:
         return bawn_decide(checker->policy, BAWN_WRITE, what, ret, err);
@@ -46,8 +47,6 @@ static int decide(const struct checker *checker, const char *what, struct bawn_d
         return bawn_check_suffix(checker->policy, what, ret, err);
     case CHECK_SIZE:
         return bawn_check_size(checker->policy, what, checker->size_bytes, ret, err);
-    case CHECK_RESOLVE:
-        break;
     }
     return error_set(err, EINVAL, "usage.bad_word", "check: no such operation");
 }
@@ -104,6 +103,11 @@ static void print_text(const struct checker *checker, const struct bawn_decision
         strbuf_addf(out, "%s\n", shown);
         return;
     }
+    if (checker->check == CHECK_RESOLVE) {
+        strbuf_add_escaped(out, bawn_decision_target(decision));
+        strbuf_add(out, "\n");
+        return;
+    }
     if (checker->output->colour)
         strbuf_addf(out, "\033[%dm%s\033[0m", verdict == BAWN_ALLOW ? 32 : 33,
                     verdict_word(verdict));
@@ -114,34 +118,11 @@ static void print_text(const struct checker *checker, const struct bawn_decision
     print_origin(out, decision);
 }
 
-static int resolve_one(const struct checker *checker, const char *what, struct bawn_error *err)
-{
-    struct strbuf *out = &checker->output->text;
-    autofree char *path = NULL;
-    int result = bawn_resolve(checker->policy, what, &path, err);
-
-    if (result < 0)
-        return result;
-    if (checker->output->json) {
-        json_open(out, NULL, '{');
-        json_put_string(out, "operation", "resolve");
-        json_put_string(out, "what", what);
-        json_put_string(out, "target", path);
-        json_close(out, '}');
-    } else {
-        strbuf_add_escaped(out, path);
-        strbuf_add(out, "\n");
-    }
-    return 0;
-}
-
 static int check_one(struct checker *checker, const char *what, struct bawn_error *err)
 {
     autodecision struct bawn_decision *decision = NULL;
     int verdict;
 
-    if (checker->check == CHECK_RESOLVE)
-        return resolve_one(checker, what, err);
     verdict = decide(checker, what, &decision, err);
     if (verdict < 0)
         return verdict;
@@ -219,7 +200,8 @@ const struct verb verb_check = {
         "Answers whether a contained program may read, write or exec a path, or connect to a host "
         "(NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH). Nothing is looked up on the network. "
         "'suffix' and 'size' ask about the rules for file names and file sizes that the "
-        "application applies itself; 'resolve' prints the path that would be judged.\n"
+        "application applies itself; 'resolve' prints the path that would be judged, if it may be "
+        "read.\n"
         "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
         "The exit status is 0 when all is allowed, 1 when something is denied, 2 when nothing is "
         "denied but something would be asked about.",

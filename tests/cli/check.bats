@@ -73,6 +73,19 @@ setup() {
     [ "$(json_get "$output" 'd["target"]')" = "$WORK/dir/x" ]
 }
 
+@test "resolve refuses what cannot be reached, wherever a link says it is" {
+    mkdir dir
+    ln -s /nowhere link
+    for path in /nowhere/x link/x "$HOME/.ssh/id_rsa" dir/.env; do
+        run --separate-stderr -1 "$BAWN" check --isolated --reads strict --deny .env resolve "$path"
+        [[ $output == "Cannot "* ]]
+        run --separate-stderr -1 "$BAWN" check --isolated --reads strict --deny .env --json resolve "$path"
+        [ "$(json_get "$output" 'd["operation"], d["verdict"]')" = "('resolve', 'deny')" ]
+    done
+    run --separate-stderr -2 "$BAWN" check --isolated --ask /nowhere resolve link/x
+    [ "$output" = /nowhere/x ]
+}
+
 @test "the workspace is where relative paths start, wherever the option stands" {
     mkdir -p "$BATS_TEST_TMPDIR/elsewhere"
     run -0 "$BAWN" check read file.txt --isolated -C "$BATS_TEST_TMPDIR/elsewhere"

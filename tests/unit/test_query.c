@@ -85,6 +85,27 @@ START_TEST(no_network_says_so_for_every_host)
 }
 END_TEST
 
+START_TEST(what_cannot_be_reached_is_not_resolved)
+{
+    struct bawn_policy *policy = load_text(
+        "sandbox: {paths: {a: {root: /srv/a, mode: ro}, b: {root: /srv/b, mode: ask}}}\n");
+    struct bawn_error err = {0};
+    char *path = NULL;
+
+    ck_assert_int_eq(bawn_reach(policy, "/srv/a/x/../y", &path, &err), -EACCES);
+    ck_assert_int_eq(bawn_reach(policy, "/srv/a/./y", &path, &err), 0);
+    ck_assert_str_eq(path, "/srv/a/y");
+    free(path);
+    path = NULL;
+    ck_assert_int_eq(bawn_reach(policy, "/srv/c", &path, &err), -EACCES);
+    ck_assert_str_eq(err.code, "read.outside");
+    ck_assert_ptr_nonnull(strstr(err.message, "Cannot read '/srv/c': path is outside sandbox."));
+    ck_assert_int_eq(bawn_reach(policy, "/srv/b/x", &path, &err), -EACCES);
+    ck_assert_ptr_null(path);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(nothing_writable_is_none)
 {
     struct bawn_policy *policy =
@@ -228,6 +249,7 @@ int main(void)
                         sizeof(goldens) / sizeof(goldens[0]));
     tcase_add_test(all, no_network_says_so_for_every_host);
     tcase_add_test(all, nothing_writable_is_none);
+    tcase_add_test(all, what_cannot_be_reached_is_not_resolved);
     tcase_add_test(all, suffix_and_size_have_their_exact_texts);
     tcase_add_test(all, decision_names_rule_file_line_and_column);
     tcase_add_test(all, senseless_questions_are_errors_never_a_yes);
