@@ -95,6 +95,11 @@ struct bawn_host;
 BAWN_API int bawn_policy_lint(const struct bawn_policy *policy, const struct bawn_host *host,
                               struct bawn_report **ret_report, struct bawn_error *err);
 
+/* What the policy allows that its author may not have meant: commands outside the sandbox, a whole
+ * home, secrets. Free with bawn_report_free. */
+BAWN_API int bawn_policy_advise(const struct bawn_policy *policy, struct bawn_report **ret_report,
+                                struct bawn_error *err);
+
 /* The effective policy, every value with its origin. with_builtin also lists the
  * entries of the built-in secret and protected lists. Free with free(). */
 BAWN_API int bawn_policy_show(const struct bawn_policy *policy, bool with_builtin,

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "config/config.h"
 #include "config/export.h"
+#include "policy/advise.h"
 #include "policy/build.h"
 #include "policy/explain.h"
 
@@ -55,6 +56,19 @@ int bawn_policy_lint(const struct bawn_policy *policy, const struct bawn_host *h
     else
         *ret_report = report;
     return r;
+}
+
+int bawn_policy_advise(const struct bawn_policy *policy, struct bawn_report **ret_report,
+                       struct bawn_error *err)
+{
+    struct bawn_report *report = report_new();
+
+    if (!report || advise_policy(&policy->policy, report) < 0) {
+        bawn_report_free(report);
+        return error_memory(err);
+    }
+    *ret_report = report;
+    return 0;
 }
 
 int bawn_policy_show(const struct bawn_policy *policy, bool with_builtin, enum bawn_format format,

@@ -148,6 +148,30 @@ static const char *nearest_long(const struct option_reader *reader, const char *
     return nearest;
 }
 
+/* "no-net-ns": other sandboxes can be told to leave a namespace out. */
+static bool is_no_namespace(const char *name)
+{
+    static const char *const names[] = {"no-user-ns",   "no-mount-ns", "no-pid-ns",
+                                        "no-net-ns",    "no-ipc-ns",   "no-uts-ns",
+                                        "no-cgroup-ns", "no-time-ns",  NULL};
+
+    return words_have(names, name);
+}
+
+static int refuse_no_namespace(const struct option_reader *reader, const char *name)
+{
+    int result = error_set(reader->err, EINVAL, "usage.no_namespace",
+                           "--%s: bawn leaves no namespace out: each is a part of the wall", name);
+
+    error_hint(reader->err, "%s",
+               strcmp(name, "no-net-ns") == 0
+                   ? "--net host gives the command the host's network, and keeps the rest"
+               : strcmp(name, "no-user-ns") == 0
+                   ? "where user namespaces are refused, 'bawn doctor' tells the remedy"
+                   : "grant by name what the command needs: 'bawn run --help' lists how");
+    return result;
+}
+
 static int unknown_option(const struct option_reader *reader, const char *dashes, const char *name,
                           size_t length)
 {
@@ -158,6 +182,8 @@ static int unknown_option(const struct option_reader *reader, const char *dashes
 
     if (!copy)
         return error_memory(reader->err);
+    if (is_no_namespace(copy))
+        return refuse_no_namespace(reader, copy);
     text_escape(shown, sizeof(shown), copy, strlen(copy), TEXT_ONE_LINE);
     result = error_set(reader->err, EINVAL, "usage.unknown_option", "%s%s: '%s' has no such option",
                        dashes, shown, reader->command);

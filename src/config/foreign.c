@@ -353,6 +353,24 @@ static int load_wide(const struct foreign *foreign, const struct node *node, con
     return foreign_unsupported(foreign, node, key);
 }
 
+/* A sandbox that is weaker inside another one. */
+static int load_weaker(const struct foreign *foreign, const struct node *node, const char *key)
+{
+    bool value;
+
+    if (!foreign_read_bool(foreign, node, key, &value) || !value)
+        return 0;
+    report_add(
+        foreign->source->report, BAWN_WARNING, "config.weaker", node->key_origin,
+        "%s is refused: bawn has no weaker sandbox, inside a container neither. Where a wall "
+        "cannot be made, nothing runs",
+        key);
+    report_hint(foreign->source->report, "'bawn doctor', run inside, tells what the container must "
+                                         "allow; --best-effort goes on without single rules, and "
+                                         "says which");
+    return 0;
+}
+
 /* {path or name, mode: deny|mask, ...}: bawn has no masking, so masked is denied. */
 static int load_credential(const struct foreign *foreign, const struct node *node, const char *key,
                            const char *name_key)
@@ -448,7 +466,7 @@ const struct foreign_row foreign_common[] = {
     {"credentials.awsPairs", foreign_unsupported},
     {"credentials.sigv4", foreign_unsupported},
     {"ignoreViolations", foreign_meaningless},
-    {"enableWeakerNestedSandbox", load_wide},
+    {"enableWeakerNestedSandbox", load_weaker},
     {"enableWeakerNetworkIsolation", load_wide},
     {"allowAppleEvents", foreign_meaningless},
     {"ripgrep", foreign_meaningless},

@@ -28,6 +28,51 @@ setup() {
     is_json "$output"
 }
 
+@test "doctor gives advice on the policy: commands outside, a whole home, opened secrets" {
+    cat >p.yaml <<'EOF'
+sandbox:
+  paths:
+    everything: {root: "~", mode: ro}
+    keys: {root: "~/.ssh/config", mode: ro}
+    fine: {root: "~/src", mode: rw}
+  reopen: ["~/.aws"]
+  process: {excluded_commands: [docker]}
+EOF
+    run --separate-stderr "$BAWN" doctor --isolated --policy p.yaml
+    [ "$status" -le 1 ]
+    [[ $output == *"p.yaml:3:"*"grants the whole home"* ]]
+    [[ $output == *"p.yaml:4:"*"of the built-in secrets"* ]]
+    [[ $output == *"'~/.aws' is taken out of the built-in lists"* ]]
+    [[ $output == *"'docker' runs outside the sandbox"* ]]
+    [[ $output != *"fine"* ]]
+    run --separate-stderr "$BAWN" doctor --isolated --policy p.yaml --json
+    [ "$(json_get "$output" 'len(d["policy"]), "findings" in d')" = "(4, True)" ]
+    run --separate-stderr "$BAWN" doctor --isolated
+    [[ $output == *"nothing away"* ]]
+    run --separate-stderr "$BAWN" doctor --isolated --json
+    [ "$(json_get "$output" 'd["policy"]')" = "[]" ]
+    echo 'nonsense: 1' >p.yaml
+    run --separate-stderr -125 "$BAWN" doctor --isolated --policy p.yaml
+    [[ $stderr == *p.yaml:1:1:*"checks passed"* ]]
+}
+
+@test "a namespace is not left out, and no sandbox is weaker inside another: refused by name" {
+    local what
+
+    for what in user mount pid net ipc uts cgroup time; do
+        run --separate-stderr -125 "$BAWN" run "--no-$what-ns" -- true
+        has_error_and_hint
+        [[ $stderr == *"--no-$what-ns: bawn leaves no namespace out"* ]]
+    done
+    [[ $(json_get "$("$BAWN" run --json --no-net-ns -- true)" 'd["error"]["hint"]') == *"--net host"* ]]
+    echo '{"sandbox": {"enabled": true, "enableWeakerNestedSandbox": true}}' >settings.json
+    run --separate-stderr -0 "$BAWN" check --isolated --policy settings.json read x
+    [[ $stderr == *"enableWeakerNestedSandbox is refused: bawn has no weaker sandbox"* ]]
+    echo '{"sandbox": {"enabled": true, "enableWeakerNestedSandbox": false}}' >settings.json
+    run --separate-stderr -0 "$BAWN" check --isolated --policy settings.json read x
+    [ -z "$stderr" ]
+}
+
 @test "plan prints what would be done" {
     run --separate-stderr -0 "$BAWN" plan --isolated
     [[ $output == *"$WORK"* ]]

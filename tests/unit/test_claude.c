@@ -61,8 +61,12 @@ BECOMES(
     weaker_switches_are_refused_when_true,
     "{\"sandbox\": {\"enableWeakerNestedSandbox\": true, \"enableWeakerNetworkIsolation\": false}}",
     "sandbox.reads = static\n",
-    "settings.json:1:14 warning config.unsupported: sandbox.enableWeakerNestedSandbox has no "
-    "counterpart in bawn: what it would allow stays refused\n")
+    "settings.json:1:14 warning config.weaker: sandbox.enableWeakerNestedSandbox is refused: bawn "
+    "has no "
+    "weaker sandbox, inside a container neither. Where a wall cannot be made, nothing runs\n"
+    "  'bawn doctor', run inside, tells what the container must allow; --best-effort goes on "
+    "without "
+    "single rules, and says which\n")
 
 BECOMES(keys_without_meaning_here_are_noted,
         "{\"sandbox\": {\"enabledPlatforms\": [\"linux\"], \"ignoreViolations\": {}, \"ripgrep\": "

@@ -231,8 +231,11 @@ BECOMES(top_level_keys_without_counterpart_are_said,
         "sandbox.reads = static\n",
         "srt.json:1:2 warning config.unsupported: git has no counterpart in bawn: what it would "
         "allow stays refused\n"
-        "srt.json:1:34 warning config.unsupported: enableWeakerNestedSandbox has no counterpart in "
-        "bawn: what it would allow stays refused\n"
+        "srt.json:1:34 warning config.weaker: enableWeakerNestedSandbox is refused: bawn has no "
+        "weaker sandbox, inside a container neither. Where a wall cannot be made, nothing runs\n"
+        "  'bawn doctor', run inside, tells what the container must allow; --best-effort goes on "
+        "without "
+        "single rules, and says which\n"
         "srt.json:1:69 warning config.unsupported: enableWeakerNetworkIsolation has no counterpart "
         "in bawn: what it would allow stays refused\n")
 
