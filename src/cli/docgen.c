@@ -17,13 +17,18 @@ static const char release_date[] = "2026-11-15";
 /* What the tables do not say. */
 static const struct roff_entry statuses[] = {
     {"0", "Done. For check and why: all is allowed."},
-    {"1", "check, why: the policy denies it. policy lint: there are warnings. doctor: something "
+    {"1", "detect: no command could be started here. check, why: the policy denies it. policy "
+          "lint: there are warnings. doctor: something "
           "keeps the native sandbox from full strength. policy approve: declined."},
     {"2", "check, why: nothing is denied, but something would be asked about."},
+    {"124", "run: the time limit was reached."},
     {"125", "Wrong usage, a policy that is refused, or a failure of bawn itself. Standard error "
             "says what, why and what to do; with --json standard output has the same as an object "
             "'error' with the members code, message and hint, and complaints when a policy was "
-            "refused."},
+            "refused. run, shell and exec: the command never ran."},
+    {"126, 127", "run, shell, exec: the command cannot be run, or is not there."},
+    {"128+N", "run, shell, exec, attach: signal N ended the command."},
+    {"others", "run, shell, exec, attach: the command's own."},
 };
 
 static const struct roff_entry variables[] = {
@@ -53,6 +58,7 @@ static const struct roff_entry files[] = {
 };
 
 static const struct roff_entry examples[] = {
+    {"bawn run -- npm test", "Runs a command that reaches this directory and the system, no more."},
     {"bawn check write src/main.c", "May a program that works here write this file?"},
     {"bawn check connect --net proxy --allow-host '*.example.org' www.example.org:443",
      "The same question about a host, with rules from the command line."},

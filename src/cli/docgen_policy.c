@@ -17,9 +17,15 @@ static const char description[] =
     "whole: no rule is skipped. A file has at most 8 MiB.\n"
     "In YAML a * in front and a lone ~ have a meaning of their own: write \"*.pem\" and \"~\" in "
     "quotes.\n"
-    "This version of bawn loads policies, answers questions about them and plans. It does not run "
-    "programs yet: where this page says that something is denied, that is the answer of 'bawn "
-    "check' and what 'bawn plan' prints.";
+    "What it says is held by the kernel for the commands that 'bawn run' starts. What this host "
+    "cannot hold is refused before anything runs; 'bawn plan' prints who holds each rule.\n"
+    "This version of run has no proxy, no overlays, and nobody whom it could ask. A policy with "
+    "the "
+    "network modes proxy, isolated or veth, with published ports or ports of the host, or with a "
+    "path of mode overlay does not run (--best-effort runs it without a network). What is to be "
+    "asked about is refused while a command runs. suffixes, max_file_bytes, tools, tool_rules and "
+    "excluded_commands are for programs that ask bawn. 'bawn check' and 'bawn why' answer as the "
+    "policy says in all of these.";
 
 static const char layers[] =
     "A policy is made of layers, read in this order. Lists are merged; of single values the last "

@@ -54,7 +54,8 @@ static const struct option rows[] = {
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "The path may be written, but what is written stays beside it."},
+     .help = "The path may be written, but what is written stays beside it. Not in this "
+             "version: run refuses it."},
     {.id = OPTION_PATH,
      .name = "private",
      .value = "PATH",
@@ -66,7 +67,8 @@ static const struct option rows[] = {
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "Each use of the path is asked about."},
+     .help = "Each use of the path is asked about. Nobody is asked in this version: while a "
+             "command runs it is refused."},
     {.id = OPTION_KEY,
      .name = "deny",
      .value = "PATTERN",
@@ -87,13 +89,15 @@ static const struct option rows[] = {
      .words = reads,
      .key = "sandbox.reads",
      .help = "What may be read beyond the listed paths. Without it and without a policy that "
-             "says so: dynamic on a terminal, where you can be asked, else strict."},
+             "says so: dynamic on a terminal, else strict. Nobody is asked in this version: while "
+             "a command runs both are the same."},
     {.id = OPTION_KEY,
      .name = "net",
      .value = "MODE",
      .words = networks,
      .key = "sandbox.network.mode",
-     .help = "How much of the network there is."},
+     .help = "How much of the network there is. In this version run has none and host, and "
+             "refuses the others."},
     {.id = OPTION_KEY,
      .name = "allow-host",
      .value = "RULE",

@@ -113,7 +113,8 @@ const struct list_info list_table[LIST_COUNT] = {
     [LIST_ENV_DENY] = {"sandbox.process.env.deny", false, false,
                        "Environment variables that are not passed on, whoever lists them."},
     [LIST_EXCLUDED_COMMANDS] = {"sandbox.process.excluded_commands", false, true,
-                                "Commands that run outside the sandbox."},
+                                "Commands that a program which asks bawn may run outside the "
+                                "sandbox. run puts every command inside."},
     [LIST_DEVICES_ALLOW] = {"sandbox.devices.allow", false, true,
                             "Device nodes that are made available."},
     [LIST_DEVICES_DENY] = {"sandbox.devices.deny", false, false,
