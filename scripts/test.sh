@@ -55,7 +55,8 @@ stage() {
     local to=$1 dir=$2
     mkdir -p "$to/bin" "$to/tests"
     find "$dir/tests" -maxdepth 1 -type f -perm -u+x -exec cp {} "$to/bin/" \;
-    cp "$dir/bawn-policy" "$dir/docgen" "$to/bin/"
+    cp "$dir/bawn-policy" "$dir/docgen" "$dir/libbawn.3" "$to/bin/"
+    cp -r include "$to/"
     # Sanitizers do not survive a filter of system calls: the launcher is the plain one.
     cp build/bawn "$to/bin/"
     cp -r tests/cli tests/escape tests/fuzz tests/live tests/vectors "$to/tests/"
@@ -297,8 +298,8 @@ C
     cc -o "$to/static" "$to/program.c" -I"$(dirname "$(find "$to" -name bawn -type d -path '*include*')")" \
         "$lib/libbawn.a" $(pkg-config --libs yaml-0.1 jansson libmd libseccomp) || return 1
     env -i HOME=/ "$to/static" || return 1
-    [ "$(find "$to" -name 'bawn*.[15]' -o -name 'bawn.bash' -o -name '_bawn' -o -name 'bawn.fish' |
-        wc -l)" -eq 5 ]
+    [ "$(find "$to" -name '*bawn*.[135]' -o -name 'bawn.bash' -o -name '_bawn' -o -name 'bawn.fish' |
+        wc -l)" -eq 6 ]
 }
 echo "==> install"
 installed "$work/installed"; note "install" $?

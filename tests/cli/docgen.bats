@@ -76,3 +76,28 @@ complete_bash() {
     command -v fish >/dev/null || skip "no fish"
     fish -n bawn.fish
 }
+
+@test "libbawn(3) has every function and type of the headers, and groff has no complaint" {
+    local page headers name count=0
+
+    page=$(dirname "$DOCGEN")/libbawn.3
+    headers=$(dirname "$BATS_TEST_DIRNAME")/../include/bawn
+    [[ -f $page && -d $headers ]]
+    for name in $(grep -hoE '\bbawn_[a-z_]+ ?\(' "$headers"/*.h | tr -d ' (' | sort -u) \
+        $(grep -hoE '^(struct|enum) bawn_[a-z_]+' "$headers"/*.h | cut -d ' ' -f 2 | sort -u); do
+        grep -qw "$name" "$page" || { echo "missing: $name"; return 1; }
+        count=$((count + 1))
+    done
+    [ "$count" -gt 50 ]
+    run ! grep -e BAWN_API -e __cplusplus "$page"
+    for section in NAME SYNOPSIS DESCRIPTION EXAMPLES 'SEE ALSO'; do
+        grep -q "^\.SH $section\$" "$page"
+    done
+    # What it shows as an example is a program.
+    sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$page" |
+        sed -n '/^\.nf/,/^\.fi/p' | sed '/^\.[nf][fi]/d; s/\\e/\\/g; s/\\-/-/g' >example.c
+    cc -fsyntax-only -Wall -Werror -I"${headers%/*}" example.c
+    command -v groff >/dev/null || skip "no groff"
+    run -0 groff -man -ww -Tutf8 -z "$page"
+    [ -z "$output" ]
+}
