@@ -2,7 +2,7 @@
 /* Options that more than one verb takes, as rows. */
 #include "cli/rows.h"
 
-static const char *const profiles[] = {"default", "strict", "static", "untrusted", NULL};
+static const char *const profiles[] = {"default", "strict", "static", "untrusted", "none", NULL};
 static const char *const presets[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
 static const char *const reads[] = {"strict", "static", "dynamic", NULL};
 static const char *const networks[] = {"none", "proxy", "isolated", "veth", "host", NULL};

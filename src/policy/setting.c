@@ -17,8 +17,8 @@ static const char *const limits_words[] = {"strict", "default", "none", NULL};
 
 const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROFILE] = {"profile", VALUE_TEXT, NARROW_NEVER, 0, NULL,
-                         "The built-in profile to start from: default, strict, static or "
-                         "untrusted."},
+                         "The built-in profile to start from: default, strict, static, "
+                         "untrusted or none."},
     [SETTING_READS] =
         {"sandbox.reads", VALUE_WORD, NARROW_LOWER, 0, reads_words,
          "What happens to reads that no rule names: strict denies them, dynamic asks, "

@@ -48,7 +48,7 @@ setup() {
 @test "every built-in profile and preset that help names can be loaded" {
     local name
 
-    for name in default strict static untrusted; do
+    for name in default strict static untrusted none; do
         run -0 "$BAWN" policy show --isolated --profile "$name"
     done
     for name in node python rust go java c git; do
@@ -213,4 +213,12 @@ YAML
     [[ $output == ran && -z $stderr ]]
     run --separate-stderr -0 "$BAWN" run --set sandbox.require_os_sandbox=false --net proxy -- echo ran
     [[ $output == ran && $stderr == *"bawn: not held on this host: network proxy"* ]]
+}
+
+@test "the profile none grants nothing, and keeps the built-in lists" {
+    run -0 --separate-stderr "$BAWN" policy show --isolated --profile none
+    [[ $output != *"paths."* ]]
+    run -1 "$BAWN" check read --isolated --profile none /usr/bin/env
+    run -0 "$BAWN" check read --isolated --profile none --ro "$HOME" "$HOME/notes"
+    run -1 "$BAWN" check read --isolated --profile none --ro "$HOME" "$HOME/.ssh/id_rsa"
 }

@@ -172,10 +172,37 @@ static void set_profile(struct bawn_load *load, const char *profile)
 {
     struct bawn_error err = {0};
 
-    load->no_profile = strcmp(profile, "none") == 0 || strcmp(profile, "lists") == 0;
-    load->no_lists = strcmp(profile, "none") == 0;
-    if (!load->no_profile)
-        ck_assert_msg(bawn_load_profile(load, profile, &err) == 0, "%s", err.message);
+    ck_assert_msg(bawn_load_profile(load, profile, &err) == 0, "%s", err.message);
+}
+
+/* "KEY=VALUE", as an option of the command line says it. */
+static void set_key(struct bawn_load *load, const char *pair)
+{
+    autofree char *text = expand(pair, false);
+    char *equals = strchr(text, '=');
+    struct bawn_error err = {0};
+
+    ck_assert_ptr_nonnull(equals);
+    *equals = '\0';
+    ck_assert_msg(bawn_load_set(load, text, equals + 1, "--set", &err) == 0, "%s", err.message);
+}
+
+/* A line of a case that opens no section; whether it is one. */
+static bool set_word(struct bawn_load *load, const char *line)
+{
+    struct bawn_error err = {0};
+
+    if (strcmp(line, "can-ask") == 0)
+        bawn_load_can_ask(load, true);
+    else if (strncmp(line, "profile ", 8) == 0)
+        set_profile(load, line + 8);
+    else if (strncmp(line, "preset ", 7) == 0)
+        ck_assert_msg(bawn_load_preset(load, line + 7, &err) == 0, "%s", err.message);
+    else if (strncmp(line, "set ", 4) == 0)
+        set_key(load, line + 4);
+    else
+        return strncmp(line, "! ", 2) == 0; /* why the case is not tried for real */
+    return true;
 }
 
 /* Everything up to the rows; returns the index of the first row. */
@@ -211,11 +238,7 @@ static size_t set_up(const struct vector_case *one, struct bawn_load *load)
             section = SECTION_TREE;
         } else if (strcmp(line, "rows") == 0) {
             section = SECTION_ROWS;
-        } else if (strcmp(line, "can-ask") == 0) {
-            bawn_load_can_ask(load, true);
-        } else if (strncmp(line, "profile ", 8) == 0) {
-            set_profile(load, line + 8);
-        } else {
+        } else if (!set_word(load, line)) {
             ck_abort_msg("%s:%u: cannot read '%s'", one->file, one->lines.items[i].number, line);
         }
     }
@@ -257,6 +280,15 @@ static void answer(const struct bawn_policy *policy, const char *operation, cons
     ck_abort_msg("no such operation: %s", operation);
 }
 
+/* What a row expects, without the words on why it is not tried for real. */
+static char *expected_of(const char *columns, const char *operation)
+{
+    const char *reason = strstr(columns, "\t! ");
+    autofree char *text = reason ? strndup(columns, (size_t)(reason - columns)) : strdup(columns);
+
+    return expand(text, strcmp(operation, "resolve") == 0);
+}
+
 static unsigned check_rows(const struct vector_case *one, size_t first,
                            const struct bawn_policy *policy)
 {
@@ -273,7 +305,7 @@ static unsigned check_rows(const struct vector_case *one, size_t first,
 
         ck_assert_msg(strlen(what_start) > strlen(what_text), "%s:%u: a row has columns", one->file,
                       one->lines.items[i].number);
-        expected = expand(what_start + strlen(what_text) + 1, strcmp(operation, "resolve") == 0);
+        expected = expected_of(what_start + strlen(what_text) + 1, operation);
         answer(policy, operation, what, &got);
         if (strcmp(got.text, expected) != 0) {
             (void)fprintf(stderr, "%s:%u: %s %s\n    expected %s\n    got      %s\n", one->file,
