@@ -8,7 +8,7 @@ TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test test-vm mutation lint fuzz truth bench install clean
+.PHONY: all run check test conformance test-vm mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -31,6 +31,12 @@ check:
 test:
 	@scripts/deps.sh build test
 	@scripts/test.sh
+
+# Every row of the vectors asked of the query and tried in a sandbox, as root and as an ordinary
+# user. As root.
+conformance: all
+	@scripts/deps.sh build test
+	@tests/conformance/run --bawn $(BUILD)/bawn
 
 # What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.
 test-vm: all

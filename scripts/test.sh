@@ -356,6 +356,9 @@ if [ "$(id -u)" -eq 0 ]; then
         python3 "$work/plain/tests/live/terminal.py" "$work/plain/bin/bawn"
     live "many at once, as $test_user" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" \
         --user "$test_user" --runs 60 --at-once 20
+    # A sample: "make conformance" tries all rows.
+    live "vectors against the kernel" tests/conformance/run --bawn "$work/plain/bin/bawn" \
+        --tap --every 3
     live "containers and virtual machines" env "BAWN=$work/plain/bin/bawn" \
         bats --formatter tap tests/live
 fi

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a case is asked: of the query, or of the kernel inside a sandbox. Each way answers, for each row
+of a case, None where the answer is the table's, else a sentence that says what came instead."""
+import json
+import os
+import pty
+import re
+import stat
+
+import vectors
+from world import SEED, START
+
+REFUSED = "EACCES EPERM ENOENT ELOOP EROFS EXDEV ENOTDIR ENAMETOOLONG EBUSY ENODEV EINVAL".split()
+PATHS = ("read", "write", "exec")
+
+
+class NotTried(Exception):
+    """The way has no answer to a case, and the table does not say so."""
+
+
+class Query:
+    """bawn check, and the rule that it names."""
+    name, worlds, needs_reason = "query", (None,), False
+
+    @staticmethod
+    def can(_row):
+        return True
+
+    def ask(self, world, rows):
+        return [self.ask_one(world, row) for row in rows] if len(rows) < 2 else self.ask_all(world, rows)
+
+    def ask_all(self, world, rows):
+        """One start for each operation; one for each row where a question is an error."""
+        answers = {}
+        for operation in {row.operation for row in rows}:
+            some = [row for row in rows if row.operation == operation]
+            data = self.check(world, operation, some)
+            if isinstance(data, list) and len(data) == len(some):
+                answers.update((row, self.compare(row, one)) for row, one in zip(some, data))
+            else:
+                answers.update((row, self.ask_one(world, row)) for row in some)
+        return [answers[row] for row in rows]
+
+    def ask_one(self, world, row):
+        return self.compare(row, self.check(world, row.operation, [row]))
+
+    @staticmethod
+    def check(world, operation, rows):
+        if operation == "load":
+            operation, rows = "read", [vectors.Row("read\t/\t", 0)]
+        options, first, second = {}, None, None
+        if world.case.can_ask:
+            first, second = pty.openpty()
+            options = {"stdin": second, "stderr": second}
+        done = world.run(["check", operation, "--json", "-q", *world.policy(), "--",
+                          *[row.what for row in rows]], **options)
+        if first is not None:
+            os.close(first), os.close(second)
+        return json.loads(done.stdout.decode("utf-8", "surrogateescape") or "null")
+
+    @staticmethod
+    def compare(row, data):
+        error = data.get("error") if isinstance(data, dict) else None
+        if row.operation == "resolve":
+            got = f"error {error['code']}".encode() if error else None
+            if not error:
+                got = data["target"].encode("utf-8", "surrogateescape")
+            return None if got == row.verdict or b"\\x" in row.text.encode() else f"{got}"
+        if row.operation == "load":
+            return None if error and error["code"] == row.rule else f"{data}"
+        got = "error" if error else data["verdict"]
+        rule = "" if error else data["rule"]
+        return None if (got, rule) == (row.verdict, row.rule) else f"{got} {rule}"
+
+
+class Kernel:
+    """A try inside bawn run, and a witness outside. there: what a row names is there before."""
+    name, worlds, needs_reason = "kernel", (True, False), True
+    command = ("run", "-q")
+
+    @staticmethod
+    def can(row):
+        """A question about a path's name alone has no answer of the kernel's."""
+        return row.operation in (*PATHS, "connect", "load")
+
+    def ask(self, world, rows):
+        if rows[0].operation == "load":
+            done = self.start(world, b"")
+            return [None if done.returncode == 125 else f"started: {done.returncode}"]
+        # Reading comes first: what was written must not be read back.
+        tried = sorted(rows, key=lambda row: ("read", "exec", "connect", "write").index(row.operation))
+        before = {row: world.look(row) for row in tried if row.operation in PATHS}
+        lines = b"enter\0" + vectors.WORKSPACE.encode() + b"\0"
+        for row in tried:
+            operation = "make" if row.short_of == "removing" else row.operation
+            lines += operation.encode() + b"\0" + self.spell(world, row) + b"\0"
+        done = self.start(world, lines)
+        results = done.stdout.decode().splitlines()[1:]
+        if len(results) != len(tried):
+            said = done.stderr.decode("utf-8", "replace").strip().replace("\n", "; ")
+            raise NotTried(f"status {done.returncode}, {len(results)} of {len(tried)} lines: {said}")
+        modes = world.case.modes()
+        answers = {}
+        for row, line in zip(tried, results):
+            way, error, *data = (line.split(" ") + [""])[:3]
+            mode = modes.get(row.rule.removeprefix("paths."))
+            judge = Judge(world, row, way, error, data[0] if data else "", mode)
+            answers[row] = judge.connect() if row.operation == "connect" else judge.path(before[row])
+        return [answers[row] for row in rows]
+
+    def start(self, world, lines):
+        more = ["--best-effort"] if world.case.best_effort else []
+        return world.run([*self.command, *more, *world.policy(), "--ro", START, "--", f"{START}/probe"],
+                         input=lines)
+
+    @staticmethod
+    def spell(world, row):
+        """What the probe is to try: a name of a host becomes an address that leads nowhere else."""
+        if row.operation != "connect":
+            return row.what
+        if row.what.startswith(b"unix:"):
+            return row.what[5:]
+        host, port = row.what.decode().rsplit(":", 1)
+        host = host.strip("[]")
+        if not re.fullmatch(r"[0-9.]+|[0-9a-f:]*:[0-9a-f:.]*", host):
+            host = "127.0.0.1" if host == "localhost" else "198.51.100.1"
+        world.listen(":" in host, int(port))
+        return f"{host} {port}".encode()
+
+
+class Judge:
+    """One row, what the probe said, and what the witness sees."""
+
+    def __init__(self, world, row, way, error, data, mode):
+        self.world, self.row, self.way, self.error, self.mode = world, row, way, error, mode
+        self.data = bytes.fromhex(data) if re.fullmatch("([0-9a-f]{2})*", data) else b""
+        self.failed_data = data if data.startswith("E") else ""
+        self.said = f"{way} {error}{' ' + self.failed_data if self.failed_data else ''}"
+
+    def path(self, before):
+        after = self.world.look(self.row)
+        allowed = self.row.verdict == "allow"
+        return getattr(self, f"{self.row.operation}_{'allowed' if allowed else 'refused'}")(before, after)
+
+    def read_refused(self, _before, _after):
+        # Of a directory that leads to a grant nothing but the way may be seen.
+        if self.way == "list" and self.row.short_of == "listing":
+            return None
+        if self.way != "-":
+            return f"not refused: {self.said}"
+        return None if self.error in REFUSED else f"refused oddly: {self.error}"
+
+    exec_refused = read_refused
+
+    def write_refused(self, before, after):
+        if wrong := self.read_refused(before, after):
+            return wrong
+        # Another row may write there by another name, or make a directory of it.
+        if self.is_written_elsewhere() or (before is None and after and stat.S_ISDIR(after[0])):
+            return None
+        return None if before == after else f"refused, but outside {before} became {after}"
+
+    def is_written_elsewhere(self):
+        place = self.world.real(self.row)
+        return any(row.operation == "write" and row.verdict == "allow" and self.world.real(row) == place
+                   for row in self.world.case.rows)
+
+    def read_allowed(self, before, _after):
+        if self.mode == "private":
+            if self.data.startswith(SEED):
+                return "the host's file is shown in a private place"
+            return None if self.way != "-" or self.error == "ENOENT" else self.said
+        if self.way == "-":
+            return None if self.error == "ENOENT" and before is None else self.said
+        # A file of the host's may be another inside, such as /etc/passwd; one of the case's may not.
+        if before is None or self.way in ("list", "decoy") or not before[1].startswith(SEED):
+            return None
+        return None if self.data == before[1] else f"other bytes: {self.data!r}"
+
+    def exec_allowed(self, before, _after):
+        if self.way == "exec":
+            return None
+        return None if self.error == "ENOENT" and (before is None or self.mode == "private") else self.said
+
+    def write_allowed(self, before, after):
+        if self.way not in ("open", "below") or self.failed_data:
+            return self.said
+        if self.mode == "private":
+            return None if before == after else f"private, but outside {before} became {after}"
+        if self.way == "below" or not after or not self.row_is_own():
+            return None if after else "written, but not there outside"
+        return None if after[1].startswith(b"written inside") else f"outside: {after}"
+
+    def row_is_own(self):
+        from world import is_own
+        return is_own(self.world.real(self.row))
+
+    def connect(self):
+        what = Kernel.spell(self.world, self.row)
+        key = what if what.startswith(b"/") else (b":" in what, int(what.split(b" ")[1]))
+        server = self.world.listeners.get(key)
+        seen = False
+        if server:
+            server.setblocking(False)
+            try:
+                server.accept()[0].close()
+                seen = True
+            except BlockingIOError:
+                pass
+        if self.row.verdict == "allow" and not server and self.error == "ENOENT":
+            return None
+        if self.row.verdict == "allow" and self.mode == "private":
+            return f"{self.said}: the host's socket in a private place" if seen else None
+        if self.row.verdict == "allow":
+            return None if self.way == "connect" and seen else f"{self.said}, seen outside: {seen}"
+        return f"{self.said}, seen outside: {seen}" if self.way != "-" or seen else None
+
+
+WAYS = {way.name: way for way in (Query(), Kernel())}
