@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "plan/plan.h"
 #include "policy/build.h"
+#include "policy/decide.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,6 +69,18 @@ static int add_node(struct plan *plan, const struct looker *looker, const char *
                         native ? BY_MOUNT : 0, exists ? NULL : "does not exist now");
 }
 
+/* SECURITY: a listed socket does not get past a denial that stands over the list. */
+static int add_socket(struct plan *plan, const struct looker *looker, const char *key,
+                      const struct item *item)
+{
+    struct path_decision decision;
+    int r = decide_socket(plan->policy, item->value, &decision);
+
+    if (r < 0 || decision.access >= ACCESS_ASK)
+        return r;
+    return add_node(plan, looker, key, item->value, item->origin);
+}
+
 static int plan_item(struct plan *plan, const struct looker *looker, const struct item *item)
 {
     const struct policy *policy = plan->policy;
@@ -79,7 +92,7 @@ static int plan_item(struct plan *plan, const struct looker *looker, const struc
             return 0;
         return add_node(plan, looker, key, item->value, item->origin);
     case LIST_NETWORK_UNIX_SOCKETS:
-        return add_node(plan, looker, key, item->value, item->origin);
+        return add_socket(plan, looker, key, item);
     case LIST_EXCLUDED_COMMANDS:
         return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
                             item->origin, BY_APPLICATION, "runs outside the sandbox");
