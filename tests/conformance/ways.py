@@ -89,12 +89,13 @@ class Kernel:
             return [None if done.returncode == 125 else f"started: {done.returncode}"]
         # Reading comes first: what was written must not be read back.
         tried = sorted(rows, key=lambda row: ("read", "exec", "connect", "write").index(row.operation))
-        before = {row: world.look(row) for row in tried if row.operation in PATHS}
-        lines = b"enter\0" + vectors.WORKSPACE.encode() + b"\0"
+        lines = b"enter\0" + world.inside(vectors.WORKSPACE.encode()) + b"\0"
         for row in tried:
             operation = "make" if row.short_of == "removing" else row.operation
             lines += operation.encode() + b"\0" + self.spell(world, row) + b"\0"
-        done = self.start(world, lines)
+        before = {}
+        done = self.start(world, lines, lambda: before.update(
+            {row: world.look(row) for row in tried if row.operation in PATHS}))
         results = done.stdout.decode().splitlines()[1:]
         if len(results) != len(tried):
             said = done.stderr.decode("utf-8", "replace").strip().replace("\n", "; ")
@@ -108,18 +109,18 @@ class Kernel:
             answers[row] = judge.connect() if row.operation == "connect" else judge.path(before[row])
         return [answers[row] for row in rows]
 
-    def start(self, world, lines):
+    def start(self, world, lines, when_ready=lambda: None):
         more = ["--best-effort"] if world.case.best_effort else []
-        return world.run([*self.command, *more, *world.policy(), "--ro", START, "--", f"{START}/probe"],
-                         input=lines)
+        return world.converse([*self.command, *more, *world.policy(), "--ro", START, "--",
+                               world.inside(f"{START}/probe".encode())], lines, when_ready)
 
     @staticmethod
     def spell(world, row):
         """What the probe is to try: a name of a host becomes an address that leads nowhere else."""
         if row.operation != "connect":
-            return row.what
+            return world.inside(row.what)
         if row.what.startswith(b"unix:"):
-            return row.what[5:]
+            return world.inside(row.what[5:])
         host, port = row.what.decode().rsplit(":", 1)
         host = host.strip("[]")
         if not re.fullmatch(r"[0-9.]+|[0-9a-f:]*:[0-9a-f:.]*", host):

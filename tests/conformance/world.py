@@ -153,11 +153,17 @@ class World:
                 os.chown(LAYERS[kind], 0, 0)
         for line in self.case.tree:
             self.make_entry(line)
+        if self.there is not False:
+            self.make_later()
         for kind, _ in self.case.layers:
             if kind == "approved project":
                 self.run(["policy", "approve", "--yes", "-C", vectors.WORKSPACE, LAYERS[kind]], check=True)
         if self.there is not None:
             self.seed(programs["probe"])
+
+    def make_later(self):
+        for line in self.case.later:
+            self.make_entry(line)
 
     def real(self, row):
         """Where a row's path leads outside."""
@@ -260,12 +266,34 @@ class World:
     def run(self, arguments, **more):
         """bawn, as the user of the case."""
         more.setdefault("stdin", subprocess.DEVNULL)
-        if "input" in more:
-            del more["stdin"]
         more.setdefault("stderr", subprocess.PIPE)
         return subprocess.run([f"{BIN}/bawn", *arguments], cwd=START, timeout=60,
                               env=self.environment(), stdout=subprocess.PIPE,
                               preexec_fn=self.become, **more)
+
+    def converse(self, arguments, data, when_ready):
+        """As run(), and once the probe is there what appears later is made, and data is given to it."""
+        with subprocess.Popen([f"{BIN}/bawn", *arguments], cwd=START, env=self.environment(),
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=self.become) as process:
+            first = process.stdout.readline()
+            if first and self.there is False:
+                self.make_later()
+            when_ready()
+            try:
+                out, err = process.communicate(data, timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def inside(self, path):
+        """A path's name inside, where the workspace may be at another place."""
+        for pair in self.case.keys:
+            key, place = pair.split("=", 1)
+            if key == "sandbox.workspace_mount" and (path + b"/").startswith(vectors.WORKSPACE.encode() + b"/"):
+                return place.encode() + path[len(vectors.WORKSPACE):]
+        return path
 
     def policy(self):
         """The options that select the case's policy."""

@@ -88,7 +88,7 @@ static void make_file(const char *path, const char *text)
     ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-/* "dir PATH", "file PATH", "link PATH -> TARGET". */
+/* "dir PATH", "file PATH", "link PATH -> TARGET", "hard PATH -> TARGET". */
 static void make_entry(const char *line)
 {
     autofree char *text = expand(line, true);
@@ -104,12 +104,15 @@ static void make_entry(const char *line)
     } else if (strcmp(text, "file") == 0) {
         make_file(path, "x");
     } else {
-        ck_assert_str_eq(text, "link");
+        bool is_hard = strcmp(text, "hard") == 0;
+
+        ck_assert(is_hard || strcmp(text, "link") == 0);
         arrow = strstr(path, " -> ");
         ck_assert_ptr_nonnull(arrow);
         *arrow = '\0';
         make_parents(path);
-        ck_assert_msg(symlink(arrow + 4, path) == 0, "link %s: %s", path, strerror(errno));
+        ck_assert_msg((is_hard ? link : symlink)(arrow + 4, path) == 0, "link %s: %s", path,
+                      strerror(errno));
     }
 }
 
@@ -236,7 +239,7 @@ static size_t set_up(const struct vector_case *one, struct bawn_load *load)
         if (strncmp(line, "layer ", 6) == 0) {
             section = SECTION_LAYER;
             layer = line + 6;
-        } else if (strcmp(line, "tree") == 0) {
+        } else if (strcmp(line, "tree") == 0 || strcmp(line, "later") == 0) {
             section = SECTION_TREE;
         } else if (strcmp(line, "rows") == 0) {
             section = SECTION_ROWS;
