@@ -45,13 +45,17 @@ int plan_process(struct plan *plan)
     return 0;
 }
 
+/* Whether a device is not to be there, whoever lists it. */
 static bool is_denied_device(const struct policy *policy, const char *path)
 {
+    struct path_decision decisions[PATH_OP_COUNT];
+
     vec_each (&policy->items, item) {
         if (item->list == LIST_DEVICES_DENY && strcmp(item->value, path) == 0)
             return true;
     }
-    return false;
+    return decide_path(policy, path, decisions) < 0 ||
+           decide_refuses(&decisions[PATH_READ], PATH_READ);
 }
 
 /* A node or socket of the host that is put where it is on the host. */
@@ -69,30 +73,42 @@ static int add_node(struct plan *plan, const struct looker *looker, const char *
                         native ? BY_MOUNT : 0, exists ? NULL : "does not exist now");
 }
 
-/* SECURITY: a listed socket does not get past a denial that stands over the list. */
-static int add_socket(struct plan *plan, const struct looker *looker, const char *key,
-                      const struct item *item)
+/* SECURITY: what is listed does not get past a rule that denies its path. */
+static int add_denied(struct plan *plan, const char *what, const char *path, struct origin origin)
+{
+    return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", what, path), origin,
+                        plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0,
+                        "another rule denies the path: it is not there");
+}
+
+static int add_device(struct plan *plan, const struct looker *looker, const char *what,
+                      const char *path, struct origin origin)
+{
+    return is_denied_device(plan->policy, path) ? add_denied(plan, what, path, origin)
+                                                : add_node(plan, looker, what, path, origin);
+}
+
+static int add_socket(struct plan *plan, const struct looker *looker, const char *what,
+                      const char *path, struct origin origin)
 {
     struct path_decision decision;
-    int r = decide_socket(plan->policy, item->value, &decision);
+    int r = decide_socket(plan->policy, path, &decision);
 
-    if (r < 0 || decision.access >= ACCESS_ASK)
+    if (r < 0)
         return r;
-    return add_node(plan, looker, key, item->value, item->origin);
+    return decision.access >= ACCESS_ASK ? add_denied(plan, what, path, origin)
+                                         : add_node(plan, looker, what, path, origin);
 }
 
 static int plan_item(struct plan *plan, const struct looker *looker, const struct item *item)
 {
-    const struct policy *policy = plan->policy;
     const char *key = list_table[item->list].key;
 
     switch (item->list) {
     case LIST_DEVICES_ALLOW:
-        if (is_denied_device(policy, item->value))
-            return 0;
-        return add_node(plan, looker, key, item->value, item->origin);
+        return add_device(plan, looker, key, item->value, item->origin);
     case LIST_NETWORK_UNIX_SOCKETS:
-        return add_socket(plan, looker, key, item);
+        return add_socket(plan, looker, key, item->value, item->origin);
     case LIST_EXCLUDED_COMMANDS:
         return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", key, item->value),
                             item->origin, BY_APPLICATION, "runs outside the sandbox");
@@ -163,9 +179,9 @@ static int plan_nesting(struct plan *plan, const struct looker *looker)
             r = -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < sizeof(devices) / sizeof(devices[0]); i++) {
-        if (plan_has(plan, devices[i].feature) && !is_denied_device(plan->policy, devices[i].path))
-            r = add_node(plan, looker, setting_table[SETTING_PROCESS_CONTAINERS].key,
-                         devices[i].path, setting->origin);
+        if (plan_has(plan, devices[i].feature))
+            r = add_device(plan, looker, setting_table[SETTING_PROCESS_CONTAINERS].key,
+                           devices[i].path, setting->origin);
     }
     return r;
 }
@@ -175,9 +191,8 @@ int plan_reach(struct plan *plan, const struct looker *looker)
     const struct setting *kvm = &plan->policy->settings[SETTING_DEVICES_KVM];
     int r = plan_proc(plan);
 
-    if (r == 0 && policy_number(plan->policy, SETTING_DEVICES_KVM) &&
-        !is_denied_device(plan->policy, "/dev/kvm"))
-        r = add_node(plan, looker, "sandbox.devices.kvm", "/dev/kvm", kvm->origin);
+    if (r == 0 && policy_number(plan->policy, SETTING_DEVICES_KVM))
+        r = add_device(plan, looker, "sandbox.devices.kvm", "/dev/kvm", kvm->origin);
     vec_each (&plan->policy->items, item) {
         if (r == 0)
             r = plan_item(plan, looker, item);
