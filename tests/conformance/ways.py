@@ -80,8 +80,8 @@ class Kernel:
 
     @staticmethod
     def can(row):
-        """A question about a path's name alone has no answer of the kernel's."""
-        return row.operation in (*PATHS, "connect", "load")
+        """A question about a path's name alone has no answer of the kernel's, nor has a senseless one."""
+        return row.operation in (*PATHS, "connect", "load") and row.verdict != "error"
 
     def ask(self, world, rows):
         if rows[0].operation == "load":
@@ -217,4 +217,13 @@ class Judge:
         return f"{self.said}, seen outside: {seen}" if self.way != "-" or seen else None
 
 
-WAYS = {way.name: way for way in (Query(), Kernel())}
+class Bare(Kernel):
+    """The same tries without a sandbox: which rows would not notice that there is none."""
+    name = "bare"
+
+    def start(self, world, lines, when_ready=lambda: None):
+        return world.converse([], lines, when_ready, [f"{START}/probe"])
+
+
+WAYS = {way.name: way for way in (Query(), Kernel(), Bare())}
+USUAL = ["query", "kernel"]

@@ -271,9 +271,9 @@ class World:
                               env=self.environment(), stdout=subprocess.PIPE,
                               preexec_fn=self.become, **more)
 
-    def converse(self, arguments, data, when_ready):
+    def converse(self, arguments, data, when_ready, program=(f"{BIN}/bawn",)):
         """As run(), and once the probe is there what appears later is made, and data is given to it."""
-        with subprocess.Popen([f"{BIN}/bawn", *arguments], cwd=START, env=self.environment(),
+        with subprocess.Popen([*program, *arguments], cwd=START, env=self.environment(),
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               preexec_fn=self.become) as process:
             first = process.stdout.readline()
