@@ -134,9 +134,10 @@ static void log_start(const struct front *front, const struct session_request *r
         return;
     (void)uname(&name);
     (void)snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
-    log_event(request->log, "start", "version", BAWN_VERSION, "kernel", name.release, "machine",
-              name.machine, "uid", uid, "command", request->argv ? request->argv[0] : NULL, "plan",
-              front->plan_fd >= 0 ? "just made" : "to be found", NULL);
+    log_event(request->log, "start", {"version", BAWN_VERSION}, {"kernel", name.release},
+              {"machine", name.machine}, {"uid", uid},
+              {"command", request->argv ? request->argv[0] : NULL},
+              {"plan", front->plan_fd >= 0 ? "just made" : "to be found"});
 }
 
 static void log_plan(const struct session_request *request, const char *from)
@@ -145,11 +146,12 @@ static void log_plan(const struct session_request *request, const char *from)
 
     if (!request->log)
         return;
-    log_event(request->log, "plan", "from", from, "workspace",
-              image_string(image, image->workspace), "enforcement", image_enforcement(image),
-              "proven", request->is_proven ? "yes" : "no", "proven_on", image->release, NULL);
+    log_event(request->log, "plan", {"from", from},
+              {"workspace", image_string(image, image->workspace)},
+              {"enforcement", image_enforcement(image)},
+              {"proven", request->is_proven ? "yes" : "no"}, {"proven_on", image->release});
     image_each (image, PART_NOTES, uint32_t, note)
-        log_event(request->log, "not-enforced", "rule", image_string(image, *note), NULL);
+        log_event(request->log, "not-enforced", {"rule", image_string(image, *note)});
 }
 
 static void log_end(const struct session_request *request, int status, const struct bawn_error *err)
@@ -160,10 +162,10 @@ static void log_end(const struct session_request *request, int status, const str
         return;
     (void)snprintf(text, sizeof(text), "%d", status < 0 ? STATUS_FAILED : status);
     if (status < 0 || request->is_unrun)
-        log_event(request->log, "end", "status", text, "code", err->code, "error", err->message,
-                  "stale", request->is_stale ? "yes" : NULL, NULL);
+        log_event(request->log, "end", {"status", text}, {"code", err->code},
+                  {"error", err->message}, {"stale", request->is_stale ? "yes" : NULL});
     else
-        log_event(request->log, "end", "status", text, NULL);
+        log_event(request->log, "end", {"status", text});
 }
 
 static int run(struct front *front, char *const *argv, struct bawn_error *err)
@@ -195,7 +197,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     } else {
         cache_find(front, &kept);
         if (!kept.image) {
-            log_event(request.log, "no-plan", "next", "the policy is read", NULL);
+            log_event(request.log, "no-plan", {"next", "the policy is read"});
             return cold_exec(front, err);
         }
         request.image = kept.image;

@@ -275,7 +275,7 @@ void session_account(struct session *session)
 
 void session_say(const struct session *session, const struct bawn_error *said)
 {
-    log_event(session->request->log, "said", "code", said->code, "text", said->message, NULL);
+    log_event(session->request->log, "said", {"code", said->code}, {"text", said->message});
     /* It is in the report; and nobody reads our streams any more. */
     if (session->request->report_fd >= 0)
         return;

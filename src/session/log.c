@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -74,12 +73,10 @@ static void add_value(struct strbuf *out, const char *value)
         json_add_string(out, value);
 }
 
-void log_event(const struct log *log, const char *event, ...)
+void log_pairs(const struct log *log, const char *event, const struct log_pair *pairs, size_t count)
 {
     autostrbuf struct strbuf line = {0};
-    const char *name;
     char now[40];
-    va_list args;
 
     if (!log || log->fd < 0)
         return;
@@ -92,18 +89,14 @@ void log_event(const struct log *log, const char *event, ...)
     } else {
         strbuf_addf(&line, "%s %d %s", now, (int)getpid(), event);
     }
-    va_start(args, event);
-    while ((name = va_arg(args, const char *))) {
-        const char *value = va_arg(args, const char *);
-
+    for (size_t i = 0; i < count; i++) {
         if (log->is_json) {
-            json_put_string(&line, name, value);
-        } else if (value) {
-            strbuf_addf(&line, " %s=", name);
-            add_value(&line, value);
+            json_put_string(&line, pairs[i].name, pairs[i].value);
+        } else if (pairs[i].value) {
+            strbuf_addf(&line, " %s=", pairs[i].name);
+            add_value(&line, pairs[i].value);
         }
     }
-    va_end(args);
     if (log->is_json)
         json_close(&line, '}');
     strbuf_add(&line, "\n");

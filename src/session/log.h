@@ -10,6 +10,7 @@
 
 #include <bawn/error.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct log {
     int fd; /* -EBADF: nothing is logged */
@@ -19,8 +20,15 @@ struct log {
 /* Appends to the file; "-" is standard error. */
 int log_open(struct log *log, const char *path, bool is_json, struct bawn_error *err);
 
-/* event: a word. Then pairs of a name and a text (which may be NULL), ended by NULL. Without a log
- * it costs nothing but the call. */
-void log_event(const struct log *log, const char *event, ...) __attribute__((sentinel));
+/* event: a word. Then pairs: log_event(log, "end", {"status", text}). Without a log it costs nothing
+ * but the call. */
+struct log_pair {
+    const char *name, *value; /* a value that is NULL is left out, or null */
+};
+void log_pairs(const struct log *log, const char *event, const struct log_pair *pairs,
+               size_t count);
+#define log_event(log, event, ...)                                                                 \
+    log_pairs(log, event, (const struct log_pair[]){__VA_ARGS__},                                  \
+              sizeof((const struct log_pair[]){__VA_ARGS__}) / sizeof(struct log_pair))
 
 #endif

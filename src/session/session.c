@@ -163,13 +163,13 @@ static void log_sandbox(const struct session *session, const struct launch_comma
         return;
     (void)snprintf(pid, sizeof(pid), "%d", (int)session->launch.pid);
     (void)snprintf(ms, sizeof(ms), "%lld", (long long)(clock_ms() - session->started_ms));
-    log_event(log, "sandbox", "init", pid, "after_ms", ms, "skeleton",
-              session->request->skeleton ? "kept" : "none", "terminal",
-              command->flags & EXEC_TTY ? "yes" : "no", "calls",
-              session->launch.notify_fd >= 0 ? "held" : "not held", NULL);
+    log_event(log, "sandbox", {"init", pid}, {"after_ms", ms},
+              {"skeleton", session->request->skeleton ? "kept" : "none"},
+              {"terminal", command->flags & EXEC_TTY ? "yes" : "no"},
+              {"calls", session->launch.notify_fd >= 0 ? "held" : "not held"});
     for (size_t i = 0; i < CGROUP_PATHS; i++) {
         if (session->group->paths[i][0])
-            log_event(log, "control-group", "path", session->group->paths[i], NULL);
+            log_event(log, "control-group", {"path", session->group->paths[i]});
     }
 }
 
