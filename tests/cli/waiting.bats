@@ -88,8 +88,6 @@ assert said == "\u00e4\\x00\\xff\"\n\u00f6\n", repr(said)' "$output"
     [[ $output != *"trying what"* && $output == *Backends* ]]
     run "${slow[@]}" "$BAWN" detect
     [[ $output != *"trying what"* && $output == *Backends* ]]
-    run -0 on_terminal "$BAWN" plan </dev/null
-    [[ $output != *"looking through"* ]]
 }
 
 @test "stop: who waits for more than a second is told what for" {
