@@ -20,8 +20,8 @@ struct log {
 /* Appends to the file; "-" is standard error. */
 int log_open(struct log *log, const char *path, bool is_json, struct bawn_error *err);
 
-/* event: a word. Then pairs: log_event(log, "end", {"status", text}). Without a log it costs nothing
- * but the call. */
+/* event: a word. Then pairs: log_event(log, "end", {"status", text}). Without a log it costs
+ * nothing but the call. */
 struct log_pair {
     const char *name, *value; /* a value that is NULL is left out, or null */
 };
