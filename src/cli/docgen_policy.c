@@ -19,13 +19,14 @@ static const char description[] =
     "quotes.\n"
     "What it says is held by the kernel for the commands that 'bawn run' starts. What this host "
     "cannot hold is refused before anything runs; 'bawn plan' prints who holds each rule.\n"
-    "This version of run has no proxy, no overlays, and nobody whom it could ask. A policy with "
-    "the "
-    "network modes proxy, isolated or veth, with published ports or ports of the host, or with a "
-    "path of mode overlay does not run (--best-effort runs it without a network). What is to be "
-    "asked about is refused while a command runs. suffixes, max_file_bytes, tools, tool_rules and "
-    "excluded_commands are for programs that ask bawn. 'bawn check' and 'bawn why' answer as the "
-    "policy says in all of these.";
+    "This version of run has no proxy, no overlays, and nobody whom it could ask. A policy with a "
+    "path of mode overlay does not run; one with the network modes proxy, isolated or veth, or "
+    "with "
+    "published ports or ports of the host, only with --best-effort, and then without them. What is "
+    "to be asked about is refused while a command runs. suffixes, max_file_bytes, tools, "
+    "tool_rules "
+    "and excluded_commands are for programs that ask bawn. 'bawn check' and 'bawn why' answer as "
+    "the policy says in all of these.";
 
 static const char layers[] =
     "A policy is made of layers, read in this order. Lists are merged; of single values the last "

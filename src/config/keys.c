@@ -166,3 +166,27 @@ bool config_key(size_t index, struct config_key *ret_key)
     }
     return true;
 }
+
+const char *keys_refusal(const char *key)
+{
+    static const char time_ns[] =
+        "bawn makes no time namespace: one that is born with the sandbox cannot be set, and making "
+        "it before costs every start a process more; the command sees the host's uptime";
+    static const char io_max[] =
+        "bawn holds no rates of a device: they need its number, which a tree of the host does not "
+        "tell. sandbox.limits.io_weight shares disks out where control groups v2 have io";
+    static const struct {
+        const char *key, *why;
+    } refused[] = {
+        {"sandbox.process.time_ns", time_ns},
+        {"sandbox.process.time_namespace", time_ns},
+        {"sandbox.limits.io_max", io_max},
+        {"sandbox.limits.io", io_max},
+    };
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        if (strcmp(refused[i].key, key) == 0)
+            return refused[i].why;
+    }
+    return NULL;
+}

@@ -30,6 +30,9 @@ bool keys_has(const char *key);
 /* Whether a key takes a list of plain values. */
 bool keys_is_list(const char *key);
 
+/* Why a key that one may look for is none, or NULL. */
+const char *keys_refusal(const char *key);
+
 /* The key nearest to text, or NULL. */
 const char *keys_nearest(const char *text);
 

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "config/expand.h"
+#include "config/keys.h"
 #include "policy/build.h"
 
 #include <errno.h>
@@ -25,6 +26,10 @@ void source_unknown_key(const struct config_source *source, const struct node *n
 
     report_add(source->report, BAWN_ERROR, "config.unknown_key", node->key_origin, "unknown key %s",
                key);
+    if (keys_refusal(key)) {
+        report_hint(source->report, "%s", keys_refusal(key));
+        return;
+    }
     if (nearest) {
         report_hint(source->report, "did you mean '%s'?", nearest);
         return;

@@ -197,7 +197,9 @@ int config_set(const struct config_source *source, const char *key, const char *
         return r;
     nearest = keys_nearest(key);
     report_add(source->report, BAWN_ERROR, "config.unknown_key", origin, "unknown key %s", key);
-    if (nearest)
+    if (keys_refusal(key))
+        report_hint(source->report, "%s", keys_refusal(key));
+    else if (nearest)
         report_hint(source->report, "did you mean '%s'?", nearest);
     return 0;
 }
