@@ -117,8 +117,12 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
         plan->given_up++;
         return 0;
     }
-    if (spot->winner != rule && spot->write_winner != rule)
+    if (spot->winner != rule && spot->write_winner != rule) {
+        /* What that one needs is said of it. */
+        if (by == 0)
+            return 0;
         note = "another rule decides here";
+    }
     if (plan_enforce(plan, what, rule->origin, by, note) < 0)
         return -ENOMEM;
     plan->rules.items[plan->rules.count - 1].is_vital =
