@@ -358,7 +358,7 @@ if [ "$(id -u)" -eq 0 ]; then
         --user "$test_user" --runs 60 --at-once 20
     # A sample: "make conformance" tries all rows.
     live "vectors against the kernel" tests/conformance/run --bawn "$work/plain/bin/bawn" \
-        --tap --every 3
+        --tap --every 4
     live "containers and virtual machines" env "BAWN=$work/plain/bin/bawn" \
         bats --formatter tap tests/live
 fi

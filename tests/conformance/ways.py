@@ -8,7 +8,7 @@ import re
 import stat
 
 import vectors
-from world import SEED, START
+from world import SEED, START, is_own
 
 REFUSED = "EACCES EPERM ENOENT ELOOP EROFS EXDEV ENOTDIR ENAMETOOLONG EBUSY ENODEV EINVAL".split()
 PATHS = ("read", "write", "exec")
@@ -190,13 +190,9 @@ class Judge:
             return self.said
         if self.mode == "private":
             return None if before == after else f"private, but outside {before} became {after}"
-        if self.way == "below" or not after or not self.row_is_own():
+        if self.way == "below" or not after or not is_own(self.world.real(self.row)):
             return None if after else "written, but not there outside"
         return None if after[1].startswith(b"written inside") else f"outside: {after}"
-
-    def row_is_own(self):
-        from world import is_own
-        return is_own(self.world.real(self.row))
 
     def connect(self):
         what = Kernel.spell(self.world, self.row)
