@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -162,6 +163,17 @@ static int judge_file(int fd, int stream, const struct image *image, const struc
     return STREAM_PASSES;
 }
 
+/* A pipe without a name belongs to whoever made it. Root's command is somebody else, and programs
+ * open /dev/stdin. */
+static void lend_pipe(int fd, const struct image *image, const struct stat *status)
+{
+    struct statfs facts;
+
+    if (image->host_uid != image->caller_uid && status->st_uid == image->caller_uid &&
+        fstatfs(fd, &facts) == 0 && facts.f_type == PIPEFS_MAGIC)
+        (void)!fchown(fd, image->host_uid, image->host_gid);
+}
+
 static int judge(int fd, int stream, const struct image *image, const struct stat *status,
                  struct bawn_error *err)
 {
@@ -170,6 +182,8 @@ static int judge(int fd, int stream, const struct image *image, const struct sta
 
     switch (status->st_mode & S_IFMT) {
     case S_IFIFO:
+        if (image)
+            lend_pipe(fd, image, status);
         return STREAM_PASSES;
     case S_IFREG:
         return judge_file(fd, stream, image, status, err);

@@ -101,6 +101,9 @@ teardown() {
     [ "$output" = out ]
     run sh -c "'$BAWN' run -- sh -c '[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none' </dev/null 2>&1 | cat"
     [ "$output" = none ]
+    # By their names, too, whoever runs it.
+    run sh -c "echo in | '$BAWN' run -- sh -c 'cat /dev/stdin; echo out >/dev/stdout; echo err >/dev/stderr' 2>&1 | cat"
+    [ "$output" = $'in\nout\nerr' ]
 }
 
 @test "run: the reader of a pipe sees its end when the command closes it" {
