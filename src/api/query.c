@@ -329,15 +329,17 @@ int bawn_reach(const struct bawn_policy *policy, const char *path, char **ret_pa
     int verdict = bawn_decide(policy, BAWN_READ, path, &decision, err);
     int r = verdict < 0 ? verdict : 0;
 
+    if (r == 0 && !decision)
+        r = error_memory(err);
     if (r == 0 && verdict == BAWN_ASK) {
         char shown[LIMIT_PATH_BYTES];
 
         text_escape(shown, sizeof(shown), path, strlen(path), TEXT_ONE_LINE);
         r = error_set(err, EACCES, "path.ask", "%.1000s: somebody would be asked first", shown);
-    } else if (r == 0 && verdict != BAWN_ALLOW) {
+    } else if (decision && verdict == BAWN_DENY) {
         r = error_set(err, EACCES, bawn_decision_code(decision), "%s",
                       bawn_decision_text(decision));
-    } else if (r == 0) {
+    } else if (decision && r == 0) {
         *ret_path = strdup(bawn_decision_target(decision));
         r = *ret_path ? 0 : error_memory(err);
     }

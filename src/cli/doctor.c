@@ -12,12 +12,13 @@ static int add_advice(const struct bawn_report *report, const char *host, struct
                       struct bawn_error *err)
 {
     autofree char *text = bawn_report_print(report, output_format(output));
-    const char *end = strrchr(host, '}');
     struct strbuf *out = &output->text;
 
-    if (!text)
+    if (!text || !host)
         return error_memory(err);
     if (output->json) {
+        const char *end = strrchr(host, '}');
+
         strbuf_add_bytes(out, host, end ? (size_t)(end - host) : 0);
         json_put_raw(out, "policy", text);
         json_close(out, '}');

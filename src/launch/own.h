@@ -23,9 +23,9 @@ _Noreturn void stage_fail(int sock, const struct bawn_error *err);
  *
  * Holds:    no capability; the sync socket; the streams it was born with, until the first command.
  * Must:     pass on signals, report each command's end.
- * Mustn't:  allocate, open a file of the sandbox's, end before the launcher says so, or wait for
- *           anything that a command can hold up, a child of its own too.
- * Ends:     when the launcher is gone, or with a command that was marked EXEC_ENDS.
+ * Mustn't:  allocate, open a file of the sandbox's but for /proc at the end, end before the
+ * launcher says so, or wait for anything that a command can hold up, a child of its own too. Ends:
+ * when the launcher is gone, or with a command that was marked EXEC_ENDS.
  */
 _Noreturn void stage_init(int sock, const struct image *image);
 

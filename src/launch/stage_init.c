@@ -246,7 +246,7 @@ static void end_birth(struct init *init, pid_t pid)
 /* How many there are, by their names in /proc; 0 when that cannot be told. */
 static uint32_t count_processes(void)
 {
-    char entries[2048] __attribute__((aligned(8)));
+    _Alignas(struct dirent) char entries[2048] = {0};
     long fd = sys_bare(SYS_openat, AT_FDCWD, (long)"/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     uint32_t count = 0;
     long length;
