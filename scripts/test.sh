@@ -59,7 +59,7 @@ stage() {
     cp -r include "$to/"
     # Sanitizers do not survive a filter of system calls: the launcher is the plain one.
     cp build/bawn "$to/bin/"
-    cp -r tests/cli tests/escape tests/fuzz tests/live tests/vectors "$to/tests/"
+    cp -r tests/cli tests/escape tests/fuzz tests/golden tests/live tests/vectors "$to/tests/"
     chmod -R a+rX "$to"
 }
 

@@ -131,7 +131,7 @@ START_TEST(setting_the_profile_as_a_value_takes_it)
     ck_assert_int_eq(bawn_load_set(load, "profile", "untrusted", "--set", NULL), 0);
     ck_assert_int_eq(can_write(load, "%s/work/x", root), BAWN_DENY);
     load = new_load("work", NULL);
-    ck_assert_int_lt(bawn_load_set(load, "profile", "none", "--set", NULL), 0);
+    ck_assert_int_lt(bawn_load_set(load, "profile", "nothing", "--set", NULL), 0);
     bawn_load_free(load);
 }
 END_TEST
