@@ -42,7 +42,7 @@ static int refuse_namespaces(int errnum, struct bawn_error *err)
     return -errnum;
 }
 
-static int await_ready(struct launch *launch, struct bawn_error *err)
+static int await_ready(struct launch *launch, bool with_spaces, struct bawn_error *err)
 {
     struct sync_message message;
     char bytes[sizeof(struct bawn_error)];
@@ -57,7 +57,11 @@ static int await_ready(struct launch *launch, struct bawn_error *err)
     if (result < 0)
         return result;
     launch->root_fd = take_fd(&fds[0]);
-    launch->notify_fd = take_fd(&fds[1]);
+    if (with_spaces) {
+        launch->user_ns = take_fd(&fds[1]);
+        launch->mount_ns = take_fd(&fds[2]);
+    }
+    launch->notify_fd = take_fd(&fds[with_spaces ? 3 : 1]);
     packet_drop_fds(fds, SYNC_FDS);
     if (message.point != SYNC_READY || launch->root_fd < 0)
         return error_set(err, EPROTO, "launch.protocol", "awaited 'ready', got '%s'",
@@ -92,6 +96,8 @@ void launch_close(struct launch *launch)
     close_one(&launch->sock);
     close_one(&launch->notify_fd);
     close_one(&launch->root_fd);
+    close_one(&launch->user_ns);
+    close_one(&launch->mount_ns);
 }
 
 static int refuse_long(size_t size, unsigned count, struct bawn_error *err)
@@ -177,7 +183,11 @@ static int make_groups(const struct launch_request *request, const struct launch
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err)
 {
-    struct launch launch = {.pidfd = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF};
+    struct launch launch = {.pidfd = -EBADF,
+                            .notify_fd = -EBADF,
+                            .root_fd = -EBADF,
+                            .user_ns = -EBADF,
+                            .mount_ns = -EBADF};
     int pair[2];
     int result = 0;
 
@@ -202,7 +212,7 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)
-        result = await_ready(&launch, err);
+        result = await_ready(&launch, image_count(request->image, PART_WATCHES) > 0, err);
     if (result < 0) {
         launch_end(&launch);
         launch_close(&launch);

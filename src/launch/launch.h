@@ -55,11 +55,14 @@ struct launch_request {
 struct launch {
     pid_t pid;
     int pidfd;
-    int sock;      /* to pid 1 */
-    int notify_fd; /* -EBADF: nothing is notified */
-    int root_fd;   /* O_PATH of the root inside */
-    bool is_deaf;  /* pid 1 has let a message wait for too long: the next one is not waited for */
+    int sock;              /* to pid 1 */
+    int notify_fd;         /* -EBADF: nothing is notified */
+    int root_fd;           /* O_PATH of the root inside */
+    int user_ns, mount_ns; /* of the sandbox; -EBADF: the image has nothing to watch for */
+    bool is_deaf; /* pid 1 has let a message wait for too long: the next one is not waited for */
 };
+
+enum { COVER_MOST = 128 };
 
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err);
@@ -74,6 +77,12 @@ void launch_close(struct launch *launch);
 int launch_exec(struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err);
 int launch_signal(struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
+
+/* Covers up to COVER_MOST names in a sandbox that runs, each by something empty that nobody can
+ * read; what is not there (any more) is left out. They are relative to its root. Needs nothing of
+ * those inside. */
+int launch_cover(const struct launch *launch, const struct image *image, char *const *targets,
+                 size_t count, struct bawn_error *err);
 
 /* The environment of a command: what the image passes on of the caller's, and what it sets.
  * Free with environ_free. */

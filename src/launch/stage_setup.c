@@ -151,8 +151,21 @@ static bool has_own_net(const struct image *image)
 /* What the set-up makes and keeps until it is confined. */
 struct setup {
     struct net_maker net;
-    int root_fd; /* O_PATH of the new root */
+    int root_fd;   /* O_PATH of the new root */
+    int spaces[2]; /* the user and the mount namespace, if somebody is to enter them from outside */
 };
+
+/* While the /proc around us is still there. Later on nobody gets at them: pid 1 is not dumpable. */
+static int open_spaces(const struct image *image, int spaces[2], struct bawn_error *err)
+{
+    if (image_count(image, PART_WATCHES) == 0)
+        return 0;
+    spaces[0] = openat(AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+    spaces[1] = openat(AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+    return spaces[0] < 0 || spaces[1] < 0
+               ? error_errno(err, errno, "open the namespaces of the sandbox")
+               : 0;
+}
 
 static int prepare(const struct launch_request *request, int sock, struct setup *setup,
                    struct bawn_error *err)
@@ -170,6 +183,8 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
     if (result == 0)
         result = enter_namespaces(
             CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (is_in_ns ? CLONE_NEWCGROUP : 0), err);
+    if (result == 0)
+        result = open_spaces(image, setup->spaces, err);
     if (result == 0)
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
@@ -211,16 +226,17 @@ static int be_ready(const struct image *image, int sock, const struct setup *set
                     struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_READY};
-    int fds[2] = {setup->root_fd, -EBADF};
-    size_t count = 1;
-    int result = confine(image, &fds[1], err);
+    bool has_spaces = image_count(image, PART_WATCHES) > 0;
+    int fds[4] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
+    size_t count = has_spaces ? 3 : 1;
+    int result = confine(image, &fds[count], err);
 
     if (result < 0)
         return result;
     if (has_own_net(image))
         net_end(&setup->net);
-    if (fds[1] >= 0)
-        count = 2;
+    if (fds[count] >= 0)
+        count++;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
     /* Everything but the streams and the socket: nothing of the set-up is left to be found. */
     if (result == 0 && LAYER("fds") &&

@@ -89,6 +89,17 @@ static void add_landlock(struct compiler *compiler)
     }
 }
 
+static void add_watches(struct compiler *compiler)
+{
+    vec_each (&compiler->input->plan->watches, watch) {
+        struct image_watch entry = {.path = compiler_string(compiler, watch->path),
+                                    .tree = compiler_string(compiler, watch->tree),
+                                    .flags = watch->is_deep ? WATCH_DEEP : 0};
+
+        compiler_add(compiler, PART_WATCHES, &entry, sizeof(entry));
+    }
+}
+
 static uint32_t keep_string(void *context, const char *text)
 {
     return compiler_string(context, text);
@@ -345,6 +356,7 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
         return r;
     add_landlock(compiler);
     add_rules(compiler);
+    add_watches(compiler);
     add_environment(compiler);
     add_limits(compiler);
     r = add_deps(compiler);

@@ -55,6 +55,18 @@ static bool is_out_of_hand(const struct plan *plan, const char *path, const char
     return is_own || (name && policy_number(plan->policy, SETTING_PROCESS_CONTAINERS));
 }
 
+/* What becomes of it when somebody outside makes it. */
+static const char *absent_note(const struct plan *plan, const struct spot *spot, enum view around)
+{
+    if (watch_is_needed(plan, spot, around))
+        return "does not exist now; if it is made outside, it is masked a moment later";
+    if ((spot->view != VIEW_HIDDEN && spot->view != VIEW_ASK) || !view_is_visible(around))
+        return "does not exist now";
+    return watch_is_left_to_root(plan, spot->winner, spot->rule->path)
+               ? "does not exist now; if root makes it, its mode holds"
+               : "does not exist now; if it is made outside, it can be read";
+}
+
 /* Who holds a literal rule, given what it meets on this host. */
 static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
                            enum look look, const char **note)
@@ -66,7 +78,7 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     if (plan->backend == BACKEND_COUNT)
         return 0;
     if (look == LOOK_ABSENT)
-        *note = "does not exist now";
+        *note = absent_note(plan, spot, around);
     /* Nobody can be asked while it runs: refused by the same walls as a denial. */
     if (spot->view == VIEW_ASK || spot->write_asks)
         *note = "asking is not there yet: refused";
@@ -113,6 +125,8 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
             return r;
     }
     by = literal_by(plan, spot, around, look, &note);
+    if (by && watch_is_needed(plan, spot, around))
+        by |= BY_WATCH;
     if (by == 0 && is_given_up(plan, rule)) {
         plan->given_up++;
         return 0;
@@ -148,9 +162,14 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
         plan->given_up++;
         return 0;
     }
-    if (by & BY_MOUNT)
+    if ((by & BY_MOUNT) && watch_is_needed_for(plan, rule))
+        by |= BY_WATCH;
+    if (by & BY_WATCH)
+        note = "matches at the start are masked; making one is refused inside, and one that is "
+               "made outside is masked a moment later";
+    else if (by & BY_MOUNT)
         note = by & BY_SUPERVISOR
-                   ? "matches at the start are masked, later ones refused"
+                   ? "matches at the start are masked; making one is refused inside"
                    : "matches at the start are masked; later ones can be made, as containers are";
     return what ? plan_enforce(plan, what, rule->origin, by, note) : -ENOMEM;
 }

@@ -180,6 +180,14 @@ static void print_rest(const struct image *image, struct strbuf *out)
         }
         strbuf_add(out, "\n");
     }
+    strbuf_addf(out, "\nwatched from outside (%u):\n", image_count(image, PART_WATCHES));
+    image_each (image, PART_WATCHES, struct image_watch, watch) {
+        strbuf_add(out, watch->flags & WATCH_DEEP ? "  all in " : "  ");
+        add_string(out, image, watch->path);
+        strbuf_add(out, " of the tree ");
+        add_string(out, image, watch->tree);
+        strbuf_add(out, "\n");
+    }
     strbuf_addf(out, "\nnot held (%u):\n", image_count(image, PART_NOTES));
     image_each (image, PART_NOTES, uint32_t, note) {
         strbuf_add(out, "  ");

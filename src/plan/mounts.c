@@ -398,6 +398,8 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
         if (!rule->link)
             r = enforce_literal(plan, rule, &spots[0], around, look);
     }
+    if (r == 0 && watch_is_needed(plan, &spots[0], around))
+        r = watch_literal(plan, &spots[0]);
     /* SECURITY: what surrounds a path is what is mounted there, not what was decided: an "ask"
      * without a step of its own must not make what is below it seem hidden. */
     if (r == 0 && spots[0].has_step && look != LOOK_LINK && !vec_push(&rooms->open, spots[0]))
@@ -437,6 +439,8 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
             r = enforce_only_dir(plan, *rule);
         else if (r == 0 && (*rule)->wild && !(*rule)->link)
             r = enforce_pattern(plan, *rule);
+        if (r == 0 && (*rule)->wild && watch_is_needed_for(plan, *rule))
+            r = watch_pattern(plan, *rule);
     }
     if (r == 0)
         r = enforce_given_up(plan);

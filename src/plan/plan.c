@@ -12,6 +12,7 @@
 void plan_done(struct plan *plan)
 {
     vec_done(&plan->mounts);
+    vec_done(&plan->watches);
     vec_done(&plan->landlock.rules);
     vec_done(&plan->syscalls);
     vec_done(&plan->limits);
@@ -54,8 +55,8 @@ int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsi
 
 void enforcer_words(unsigned by, char *out, size_t size)
 {
-    static const char *const words[] = {"mount",     "landlock", "seccomp", "supervisor", "proxy",
-                                        "namespace", "cgroup",   "rlimit",  "application"};
+    static const char *const words[] = {"mount",     "landlock", "seccomp", "supervisor",  "proxy",
+                                        "namespace", "cgroup",   "rlimit",  "application", "watch"};
     size_t used = 0;
 
     (void)snprintf(out, size, "%s", by ? "" : "not on this host");

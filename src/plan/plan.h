@@ -58,6 +58,7 @@ enum enforcer {
     BY_CGROUP = 64,
     BY_RLIMIT = 128,
     BY_APPLICATION = 256, /* the program that asks the query API: not the kernel */
+    BY_WATCH = 512, /* the launcher: masks what somebody outside makes, as soon as it sees it */
 };
 
 struct enforcement {
@@ -68,6 +69,13 @@ struct enforcement {
     bool is_accepted; /* not held, and what the policy asks for says as much: no reason to refuse */
     bool is_vital;    /* where it is not held, the next start would obey the command: no best effort
                        */
+};
+
+/* See struct image_watch. */
+struct watch_step {
+    const char *path;
+    const char *tree;
+    bool is_deep;
 };
 
 struct limit_step {
@@ -105,6 +113,7 @@ struct plan {
     enum backend_id backend;        /* BACKEND_COUNT: none can hold the policy */
     const char *why_not_native;     /* NULL when native */
     VEC(struct mount_step) mounts;
+    VEC(struct watch_step) watches;
     struct landlock_plan landlock;
     VEC(const struct syscall_rule *) syscalls;
     struct network_plan network;

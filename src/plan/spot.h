@@ -42,6 +42,18 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
                     enum view around, enum look look);
 int enforce_pattern(struct plan *plan, const struct path_rule *rule);
 int enforce_only_dir(struct plan *plan, const struct path_rule *rule);
+
+/* Whether the launcher has to watch for a hidden path, for it may appear or be replaced in a tree
+ * that is shown. */
+bool watch_is_needed(const struct plan *plan, const struct spot *spot, enum view around);
+/* The same of a pattern, after all mounts are planned. */
+bool watch_is_needed_for(struct plan *plan, const struct path_rule *rule);
+/* Each adds what is to be watched: 0 or -ENOMEM. */
+int watch_literal(struct plan *plan, const struct spot *spot);
+int watch_pattern(struct plan *plan, const struct path_rule *rule);
+/* Whether it is among what only root makes, and bawn itself lists: its mode holds. */
+bool watch_is_left_to_root(const struct plan *plan, const struct path_rule *rule, const char *path);
+
 /* One line for all that allowing containers costs. */
 int enforce_given_up(struct plan *plan);
 /* One line for the trees whose sockets are to be out of reach. */

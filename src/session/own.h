@@ -18,6 +18,7 @@
 #include <signal.h>
 
 struct control;
+struct late;
 struct output;
 
 struct session {
@@ -30,6 +31,9 @@ struct session {
     struct server server;
     struct loop loop;
     struct loop_source sync_source, notify_source, server_source, signal_source, witness_source;
+    struct loop_source watch_source;
+    int watch_fd; /* of inotify, or -EBADF: nothing that is hidden can appear */
+    struct late *late;
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
@@ -97,6 +101,11 @@ void session_restore_streams(struct session *session);
  */
 void session_let_go(const struct session *session);
 int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err);
+
+/* Names that are hidden and may appear while it runs: before the launch, and when the sandbox is
+ * there. */
+int session_open_watch(struct session *session, struct bawn_error *err);
+int session_watch_names(struct session *session, struct bawn_error *err);
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);

@@ -9,6 +9,7 @@
 #include "session/control.h"
 #include "session/output.h"
 #include "session/own.h"
+#include "supervise/late.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -239,7 +240,11 @@ static int run(struct session *session, struct bawn_error *err)
     if (result == 0)
         result = session_watch_signals(session, err);
     if (result == 0)
+        result = session_open_watch(session, err);
+    if (result == 0)
         result = start_sandbox(session, err);
+    if (result == 0)
+        result = session_watch_names(session, err);
     if (result == 0)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
     if (result == 0 && session->witness_fd >= 0)
@@ -326,19 +331,25 @@ static void end(struct session *session)
     /* Only now: whoever waits for the end finds nothing left. */
     control_free(session->control, final_wait_status(session));
     /* Descriptors are left to the end of the process, which comes now. */
+    late_free(session->late);
     loop_done(&session->loop);
 }
 
 int session_run(struct session_request *request, struct bawn_error *err)
 {
-    struct session session = {
-        .request = request,
-        .started_ms = clock_ms(),
-        .launch = {.pidfd = -EBADF, .sock = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF},
-        .signal_fd = -EBADF,
-        .master_fd = -EBADF,
-        .pipe_fd = -EBADF,
-        .witness_fd = -EBADF};
+    struct session session = {.request = request,
+                              .started_ms = clock_ms(),
+                              .launch = {.pidfd = -EBADF,
+                                         .sock = -EBADF,
+                                         .notify_fd = -EBADF,
+                                         .root_fd = -EBADF,
+                                         .user_ns = -EBADF,
+                                         .mount_ns = -EBADF},
+                              .watch_fd = -EBADF,
+                              .signal_fd = -EBADF,
+                              .master_fd = -EBADF,
+                              .pipe_fd = -EBADF,
+                              .witness_fd = -EBADF};
     int result;
 
     session.group = &session.own_group;

@@ -9,7 +9,7 @@
 
 /* The digit is the layout: images are kept, and read by whatever bawn of this version comes next.
  */
-const char image_magic[8] = "bawnim8";
+const char image_magic[8] = "bawnim9";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -19,6 +19,7 @@ static const size_t part_sizes[PART_COUNT] = {
     [PART_FILTER] = sizeof(struct sock_filter),
     [PART_ENV] = sizeof(struct image_env),
     [PART_DEPS] = sizeof(struct image_dep),
+    [PART_WATCHES] = sizeof(struct image_watch),
     [PART_NOTES] = sizeof(uint32_t),
     [PART_STRINGS] = 1,
 };
@@ -64,6 +65,8 @@ static bool strings_fit(const struct image *image)
         fit = fit && has_string(image, env->name) && has_string(image, env->value);
     image_each (image, PART_DEPS, struct image_dep, dep)
         fit = fit && has_string(image, dep->path) && has_string(image, dep->text);
+    image_each (image, PART_WATCHES, struct image_watch, watch)
+        fit = fit && has_string(image, watch->path) && has_string(image, watch->tree);
     image_each (image, PART_NOTES, uint32_t, note)
         fit = fit && has_string(image, *note);
     return fit;

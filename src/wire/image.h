@@ -138,6 +138,16 @@ struct image_limits {
     uint32_t inotify_instances, inotify_watches;
 };
 
+/* A name that is hidden in a tree that is shown, and may appear or be replaced while it runs; or a
+ * directory in which any name may be one. Paths are the host's. */
+struct image_watch {
+    uint32_t path;
+    uint32_t tree;  /* the tree that shows it: path, or above it */
+    uint32_t flags; /* WATCH_DEEP */
+    uint32_t reserved;
+};
+enum { WATCH_DEEP = 1 /* all directories in it */ };
+
 struct image_span {
     uint32_t at, count; /* offset from the start of the image; entries */
 };
@@ -163,6 +173,7 @@ enum image_part {
     PART_FILTER, /* struct sock_filter */
     PART_ENV,
     PART_DEPS,
+    PART_WATCHES,
     PART_NOTES,   /* uint32_t strings: what is not enforced here, for status */
     PART_STRINGS, /* bytes */
     PART_COUNT,

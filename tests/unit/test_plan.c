@@ -156,10 +156,11 @@ START_TEST(grants_become_mounts_and_denials_masks)
     ck_assert_ptr_null(find_step(&plan, "/srv/hidden"));
     ck_assert_ptr_null(find_step(&plan, "/srv/none"));
     ck_assert_ptr_null(find_step(&plan, "/srv/work/.git"));
-    ck_assert_uint_eq(find_rule(&plan, "deny /srv/work/secret")->by, BY_MOUNT);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/work/secret")->by, BY_MOUNT | BY_WATCH);
     ck_assert_uint_eq(find_rule(&plan, "deny /srv/hidden")->by, BY_MOUNT);
     ck_assert_uint_eq(find_rule(&plan, "protect /srv/work/.git")->by, BY_SUPERVISOR);
-    ck_assert_uint_eq(find_rule(&plan, "deny /srv/**/*.pem")->by, BY_SUPERVISOR | BY_MOUNT);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/**/*.pem")->by,
+                      BY_SUPERVISOR | BY_MOUNT | BY_WATCH);
     ck_assert_uint_eq(plan.unenforced, 0);
     plan_done(&plan);
     bawn_policy_free(policy);
@@ -587,7 +588,7 @@ START_TEST(a_link_cannot_be_mounted_over)
     struct plan plan;
 
     make_plan(policy, &facts, NULL, &plan);
-    ck_assert_uint_eq(find_rule(&plan, "deny /srv/link")->by, BY_SUPERVISOR);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/link")->by, BY_SUPERVISOR | BY_WATCH);
     ck_assert_uint_eq(find_rule(&plan, "protect /srv/later")->by, BY_SUPERVISOR);
     plan_done(&plan);
     bawn_policy_free(policy);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LAUNCH_MOUNTED_H
+#define LAUNCH_MOUNTED_H
+
+#include <stdbool.h>
+
+/* Whether fd is open on the root of a mount. KERNEL(before 5.8): never. */
+bool mounted_is_root(int fd);
+
+#endif

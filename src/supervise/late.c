@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How it works: every directory on the way from a shown tree's root to a hidden
+ * name is watched, and for patterns every directory. An event says only where to
+ * look: what is hidden is decided by the path that the sandbox has for it now, so
+ * a stale event does no harm. A directory is watched first and looked through
+ * afterwards: nothing is made in between unseen. Directories are opened in the
+ * sandbox's own root, for that is what it shows, whatever the host's names lead
+ * to by now; but their paths are kept as the host has them, as all rules are.
+ */
+#include "supervise/late.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/path.h"
+#include "base/vec.h"
+#include "kernel/sys.h"
+#include "policy/build.h"
+#include "policy/decide.h"
+#include "wire/rules.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+enum { DEPTH_MOST = 64, EVENT_BYTES = 65536 };
+
+/* A directory that is watched, under one of its paths. */
+struct watched {
+    int wd; /* -1: not any more */
+    bool is_deep;
+    struct watched *next; /* the same directory under another path */
+    char path[];
+};
+
+struct late {
+    struct late_options options;
+    struct policy policy;
+    struct map by_path, by_wd;
+    VEC(struct watched *) places;
+    VEC(char *) targets; /* to be masked, relative to the root */
+    size_t watched;
+    bool is_full;
+    _Alignas(struct inotify_event) char events[EVENT_BYTES];
+};
+
+static int look_at(struct late *late, const char *path, bool is_deep, unsigned depth,
+                   struct bawn_error *err);
+
+/* The path relative to the sandbox's root. */
+static const char *inside(const struct late *late, const char *path, char *buffer)
+{
+    const struct image *image = late->options.image;
+    const char *moved =
+        path_moved(path, late->policy.workspace, image_string(image, image->workspace_at), buffer,
+                   LIMIT_PATH_BYTES);
+
+    return moved[1] ? moved + 1 : ".";
+}
+
+static int open_inside(const struct late *late, const char *path)
+{
+    char buffer[LIMIT_PATH_BYTES];
+    int fd = sys_openat2(late->options.root_fd, inside(late, path, buffer),
+                         O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+                         RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
+
+    return fd < 0 ? -errno : fd;
+}
+
+static int flush(struct late *late, struct bawn_error *err)
+{
+    size_t most = late->options.cover_most;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < late->targets.count; i += most) {
+        size_t left = late->targets.count - i;
+
+        r = late->options.cover(late->options.context, late->targets.items + i,
+                                left < most ? left : most, err);
+    }
+    vec_each (&late->targets, target)
+        free(*target);
+    late->targets.count = 0;
+    return r;
+}
+
+static int mask(struct late *late, const char *path, struct bawn_error *err)
+{
+    char buffer[LIMIT_PATH_BYTES];
+    char *target = strdup(inside(late, path, buffer));
+
+    if (!target || !vec_push(&late->targets, target)) {
+        free(target);
+        return error_memory(err);
+    }
+    return 0;
+}
+
+static struct watched *find_wd(const struct late *late, int wd)
+{
+    return map_get(&late->by_wd, 0, (const char *)&wd, sizeof(wd));
+}
+
+static int keep_place(struct late *late, const char *path, int wd, bool is_deep,
+                      struct bawn_error *err)
+{
+    size_t length = strlen(path);
+    struct watched *known = map_get(&late->by_path, 0, path, length);
+    struct watched *place;
+
+    if (known && known->wd == wd) {
+        known->is_deep |= is_deep;
+        return 0;
+    }
+    place = calloc(1, sizeof(*place) + length + 1);
+    if (!place || !vec_push(&late->places, place)) {
+        free(place);
+        return error_memory(err);
+    }
+    *place = (struct watched){
+        .wd = wd, .is_deep = is_deep || (known && known->is_deep), .next = find_wd(late, wd)};
+    memcpy(place->path, path, length + 1);
+    late->watched += place->next ? 0 : 1;
+    if (!map_put(&late->by_path, 0, place->path, length, place) ||
+        !map_put(&late->by_wd, 0, (const char *)&place->wd, sizeof(place->wd), place))
+        return error_memory(err);
+    return 0;
+}
+
+static int refuse_watch(const char *path, int errnum, struct bawn_error *err)
+{
+    (void)error_errno(err, errnum, "watch %s for names that are hidden", path);
+    error_hint(err, errnum == ENOSPC
+                        ? "the user has no inotify watches left: see fs.inotify.max_user_watches"
+                        : "grant a directory that you can read");
+    return -errnum;
+}
+
+/* 1: watched; 0: it cannot be, and is masked or passed over. */
+static int add_watch(struct late *late, int fd, const char *path, bool is_deep,
+                     struct bawn_error *err)
+{
+    char link[32];
+    int wd;
+    int r;
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    if (is_deep && late->watched >= LATE_DIRECTORIES && !late->is_full)
+        late->options.tell_full(late->options.context, path);
+    late->is_full |= late->watched >= LATE_DIRECTORIES;
+    if (is_deep && late->is_full)
+        return 0;
+    wd = inotify_add_watch(late->options.fd, link, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+    if (wd >= 0) {
+        r = keep_place(late, path, wd, is_deep, err);
+        return r < 0 ? r : 1;
+    }
+    /* SECURITY: of what cannot be listed a name may be known: it is hidden whole, as at the start.
+     */
+    if (errno == EACCES && strcmp(path, late->policy.workspace) != 0)
+        return mask(late, path, err);
+    if (errno != ENOSPC || !is_deep)
+        return refuse_watch(path, errno, err);
+    late->options.tell_full(late->options.context, path);
+    late->is_full = true;
+    return 0;
+}
+
+static bool leads_to_name(const struct late *late, const char *path)
+{
+    image_each (late->options.image, PART_WATCHES, struct image_watch, watch) {
+        const char *name = image_string(late->options.image, watch->path);
+
+        if (path_is_below(name, path))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a directory that was named is deep itself. */
+static bool begins_deep(const struct late *late, const char *path)
+{
+    image_each (late->options.image, PART_WATCHES, struct image_watch, watch) {
+        if ((watch->flags & WATCH_DEEP) &&
+            strcmp(image_string(late->options.image, watch->path), path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where a name is met. */
+struct meeting {
+    const char *dir;
+    bool is_deep;
+    unsigned depth;
+};
+
+/* A name in a directory that is watched. */
+static int meet(struct late *late, const struct meeting *at, const char *name, bool may_be_dir,
+                struct bawn_error *err)
+{
+    const char *dir = at->dir;
+    bool is_deep = at->is_deep;
+    struct path_decision decisions[PATH_OP_COUNT];
+    char path[LIMIT_PATH_BYTES];
+    int length = snprintf(path, sizeof(path), "%s/%s", dir[1] ? dir : "", name);
+
+    if (length >= (int)sizeof(path))
+        return error_set(err, ENAMETOOLONG, "run.late", "%s/%s: the name is too long", dir, name);
+    if (decide_path(&late->policy, path, decisions) < 0)
+        return error_memory(err);
+    if (decisions[PATH_READ].access >= ACCESS_ASK ||
+        decisions[PATH_READ].reason == DECIDED_BY_SKELETON)
+        return mask(late, path, err);
+    /* Nothing of the host is there. */
+    if (decisions[PATH_READ].access == ACCESS_PRIVATE || !may_be_dir)
+        return 0;
+    is_deep |= begins_deep(late, path);
+    return is_deep || leads_to_name(late, path) ? look_at(late, path, is_deep, at->depth + 1, err)
+                                                : 0;
+}
+
+/* Deep: every entry. Else only those that are on the way to a name; the list may be long. */
+static int look_through(struct late *late, int fd, const char *path, unsigned depth,
+                        struct bawn_error *err)
+{
+    struct meeting at = {.dir = path, .is_deep = true, .depth = depth};
+    int list = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = list < 0 ? NULL : fdopendir(list);
+    const struct dirent *entry;
+    int r = 0;
+
+    if (!dir) {
+        int errnum = errno;
+
+        if (list >= 0)
+            (void)close(list);
+        return errnum == ENOENT || errnum == EACCES ? 0 : error_errno(err, errnum, "list %s", path);
+    }
+    while (r == 0 && (entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            r = meet(late, &at, entry->d_name,
+                     entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN, err);
+    }
+    (void)closedir(dir);
+    return r;
+}
+
+/* The names of the image that are right here. */
+static int look_for_names(struct late *late, const char *path, unsigned depth,
+                          struct bawn_error *err)
+{
+    const struct image *image = late->options.image;
+    struct meeting at = {.dir = path, .depth = depth};
+    size_t length = path[1] ? strlen(path) : 0;
+    char next[NAME_MAX + 1] = "";
+    int r = 0;
+
+    image_each (image, PART_WATCHES, struct image_watch, watch) {
+        const char *name = image_string(image, watch->path);
+        size_t next_length;
+
+        if (r < 0 || !path_is_below(name, path) || strcmp(name, path) == 0)
+            continue;
+        next_length = strcspn(name + length + 1, "/");
+        /* They are sorted: those on one way follow each other. */
+        if (next_length > NAME_MAX ||
+            (strncmp(next, name + length + 1, next_length) == 0 && next[next_length] == '\0'))
+            continue;
+        memcpy(next, name + length + 1, next_length);
+        next[next_length] = '\0';
+        r = meet(late, &at, next, true, err);
+    }
+    return r;
+}
+
+/* A directory, if it is one: watched, and what is in it looked at. */
+static int look_at(struct late *late, const char *path, bool is_deep, unsigned depth,
+                   struct bawn_error *err)
+{
+    autoclose int fd = open_inside(late, path);
+    int r;
+
+    /* No directory, none any more, or none that the command has a way to. */
+    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EACCES)
+        return 0;
+    if (fd < 0)
+        return error_errno(err, -fd, "look at %s", path);
+    if (depth > DEPTH_MOST)
+        return 0;
+    r = add_watch(late, fd, path, is_deep, err);
+    if (r <= 0)
+        return r;
+    if (is_deep)
+        return look_through(late, fd, path, depth, err);
+    return look_for_names(late, path, depth, err);
+}
+
+static int look_at_all(struct late *late, struct bawn_error *err)
+{
+    const struct image *image = late->options.image;
+    const char *last = "";
+    int r = 0;
+
+    /* Single names come first, and those of one tree follow each other. */
+    image_each (image, PART_WATCHES, struct image_watch, watch) {
+        const char *tree = image_string(image, watch->tree);
+        bool is_deep = (watch->flags & WATCH_DEEP) != 0;
+
+        if (r == 0 && (is_deep || strcmp(tree, last) != 0))
+            r = look_at(late, tree, is_deep && strcmp(tree, image_string(image, watch->path)) == 0,
+                        0, err);
+        last = tree;
+    }
+    return r < 0 ? r : flush(late, err);
+}
+
+static void forget(struct late *late, int wd)
+{
+    struct watched *place = find_wd(late, wd);
+
+    late->watched -= place && place->wd >= 0 ? 1 : 0;
+    for (; place; place = place->next)
+        place->wd = -1;
+}
+
+static int on_event(struct late *late, const struct inotify_event *event, struct bawn_error *err)
+{
+    struct watched *place = find_wd(late, event->wd);
+    int r = 0;
+
+    if (event->mask & IN_IGNORED) {
+        forget(late, event->wd);
+        return 0;
+    }
+    for (; r == 0 && place && event->len; place = place->next) {
+        struct meeting at = {.dir = place->path,
+                             .is_deep = place->is_deep,
+                             .depth = (unsigned)path_depth(place->path)};
+
+        if (place->wd == event->wd)
+            r = meet(late, &at, event->name, event->mask & IN_ISDIR, err);
+    }
+    return r;
+}
+
+int late_serve(struct late *late, struct bawn_error *err)
+{
+    ssize_t got = read(late->options.fd, late->events, sizeof(late->events));
+    bool was_lost = false;
+    int r = 0;
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR
+                   ? 0
+                   : error_errno(err, errno, "read what was made outside");
+    for (ssize_t at = 0; r == 0 && at < got;) {
+        const struct inotify_event *event = (const void *)(late->events + at);
+
+        was_lost |= event->mask & IN_Q_OVERFLOW;
+        r = on_event(late, event, err);
+        at += (ssize_t)(sizeof(*event) + event->len);
+    }
+    if (r == 0)
+        r = flush(late, err);
+    /* The kernel keeps only so many events: all is looked at again. */
+    return r == 0 && was_lost ? look_at_all(late, err) : r;
+}
+
+int late_new(const struct late_options *options, struct late **ret_late, struct bawn_error *err)
+{
+    struct late *late = calloc(1, sizeof(*late));
+    int r;
+
+    if (!late)
+        return error_memory(err);
+    late->options = *options;
+    r = rules_unpack(options->image, &late->policy, err);
+    if (r == 0)
+        r = look_at_all(late, err);
+    if (r < 0) {
+        late_free(late);
+        return r;
+    }
+    *ret_late = late;
+    return 0;
+}
+
+void late_free(struct late *late)
+{
+    if (!late)
+        return;
+    vec_each (&late->targets, target)
+        free(*target);
+    vec_done(&late->targets);
+    vec_each (&late->places, place)
+        free(*place);
+    vec_done(&late->places);
+    map_done(&late->by_path);
+    map_done(&late->by_wd);
+    policy_done(&late->policy);
+    free(late);
+}
