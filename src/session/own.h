@@ -18,7 +18,6 @@
 #include <signal.h>
 
 struct control;
-struct late;
 struct output;
 
 struct session {
@@ -32,8 +31,8 @@ struct session {
     struct loop loop;
     struct loop_source sync_source, notify_source, server_source, signal_source, witness_source;
     struct loop_source watch_source;
-    int watch_fd; /* of inotify, or -EBADF: nothing that is hidden can appear */
-    struct late *late;
+    int watch_fd; /* of inotify, then a pipe from the watcher; -EBADF: nothing hidden can appear */
+    pid_t watcher_pid;
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
@@ -106,6 +105,7 @@ int session_take_terminal(struct session *session, int master_fd, struct bawn_er
  * there. */
 int session_open_watch(struct session *session, struct bawn_error *err);
 int session_watch_names(struct session *session, struct bawn_error *err);
+void session_end_watch(struct session *session);
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);

@@ -9,7 +9,6 @@
 #include "session/control.h"
 #include "session/output.h"
 #include "session/own.h"
-#include "supervise/late.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -324,6 +323,7 @@ static void end(struct session *session)
     if (session->scribe)
         (void)scribe_has_ended(session->scribe, true);
     server_end(&session->server);
+    session_end_watch(session);
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);
@@ -331,7 +331,6 @@ static void end(struct session *session)
     /* Only now: whoever waits for the end finds nothing left. */
     control_free(session->control, final_wait_status(session));
     /* Descriptors are left to the end of the process, which comes now. */
-    late_free(session->late);
     loop_done(&session->loop);
 }
 

@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/map.h"
 #include "base/path.h"
 #include "base/vec.h"
 #include "kernel/sys.h"
@@ -29,23 +28,26 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-enum { DEPTH_MOST = 64, EVENT_BYTES = 65536 };
+enum { DEPTH_MOST = 64, EVENT_BYTES = 65536, SLOTS = 4096 };
+
+/* SECURITY: the command renames directories as often as it likes: of one that is watched only the
+ * last paths are known. More than one counts only where the host shows it twice. */
+enum { PATHS_MOST = 4 };
 
 /* A directory that is watched, under one of its paths. */
 struct watched {
-    int wd; /* -1: not any more */
+    int wd;
     bool is_deep;
-    struct watched *next; /* the same directory under another path */
+    struct watched *next; /* of the same slot; the newest first */
     char path[];
 };
 
 struct late {
     struct late_options options;
     struct policy policy;
-    struct map by_path, by_wd;
-    VEC(struct watched *) places;
+    struct watched *slots[SLOTS];
     VEC(char *) targets; /* to be masked, relative to the root */
-    size_t watched;
+    size_t watched;      /* directories */
     bool is_full;
     _Alignas(struct inotify_event) char events[EVENT_BYTES];
 };
@@ -103,34 +105,50 @@ static int mask(struct late *late, const char *path, struct bawn_error *err)
     return 0;
 }
 
-static struct watched *find_wd(const struct late *late, int wd)
+static struct watched **slot_of(struct late *late, int wd)
 {
-    return map_get(&late->by_wd, 0, (const char *)&wd, sizeof(wd));
+    return &late->slots[(unsigned)wd % SLOTS];
 }
 
-static int keep_place(struct late *late, const char *path, int wd, bool is_deep,
-                      struct bawn_error *err)
+/* Drops the paths of a directory but for the newest ones; returns how many it had. */
+static size_t drop_paths(struct late *late, int wd, size_t kept)
 {
-    size_t length = strlen(path);
-    struct watched *known = map_get(&late->by_path, 0, path, length);
-    struct watched *place;
+    struct watched **at = slot_of(late, wd);
+    size_t count = 0;
 
-    if (known && known->wd == wd) {
-        known->is_deep |= is_deep;
-        return 0;
+    while (*at) {
+        struct watched *watched = *at;
+
+        if (watched->wd != wd || ++count <= kept) {
+            at = &watched->next;
+            continue;
+        }
+        *at = watched->next;
+        free(watched);
     }
-    place = calloc(1, sizeof(*place) + length + 1);
-    if (!place || !vec_push(&late->places, place)) {
-        free(place);
-        return error_memory(err);
+    return count;
+}
+
+static int keep_path(struct late *late, const char *path, int wd, bool is_deep,
+                     struct bawn_error *err)
+{
+    struct watched **slot = slot_of(late, wd);
+    size_t size = strlen(path) + 1;
+    struct watched *watched;
+
+    for (watched = *slot; watched; watched = watched->next) {
+        if (watched->wd == wd && strcmp(watched->path, path) == 0) {
+            watched->is_deep |= is_deep;
+            return 0;
+        }
     }
-    *place = (struct watched){
-        .wd = wd, .is_deep = is_deep || (known && known->is_deep), .next = find_wd(late, wd)};
-    memcpy(place->path, path, length + 1);
-    late->watched += place->next ? 0 : 1;
-    if (!map_put(&late->by_path, 0, place->path, length, place) ||
-        !map_put(&late->by_wd, 0, (const char *)&place->wd, sizeof(place->wd), place))
+    watched = calloc(1, sizeof(*watched) + size);
+    if (!watched)
         return error_memory(err);
+    late->watched += drop_paths(late, wd, PATHS_MOST - 1) == 0 ? 1 : 0;
+    *watched = (struct watched){.wd = wd, .is_deep = is_deep, .next = *slot};
+    memcpy(watched->path, path, size);
+    *slot = watched;
     return 0;
 }
 
@@ -159,7 +177,7 @@ static int add_watch(struct late *late, int fd, const char *path, bool is_deep,
         return 0;
     wd = inotify_add_watch(late->options.fd, link, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
     if (wd >= 0) {
-        r = keep_place(late, path, wd, is_deep, err);
+        r = keep_path(late, path, wd, is_deep, err);
         return r < 0 ? r : 1;
     }
     /* SECURITY: of what cannot be listed a name may be known: it is hidden whole, as at the start.
@@ -322,32 +340,30 @@ static int look_at_all(struct late *late, struct bawn_error *err)
     return r < 0 ? r : flush(late, err);
 }
 
-static void forget(struct late *late, int wd)
-{
-    struct watched *place = find_wd(late, wd);
-
-    late->watched -= place && place->wd >= 0 ? 1 : 0;
-    for (; place; place = place->next)
-        place->wd = -1;
-}
-
+/* SECURITY: what is met may add and drop paths of any directory, so each is looked at by itself. */
 static int on_event(struct late *late, const struct inotify_event *event, struct bawn_error *err)
 {
-    struct watched *place = find_wd(late, event->wd);
+    char paths[PATHS_MOST][LIMIT_PATH_BYTES];
+    struct meeting at[PATHS_MOST];
+    size_t count = 0;
     int r = 0;
 
     if (event->mask & IN_IGNORED) {
-        forget(late, event->wd);
+        late->watched -= drop_paths(late, event->wd, 0) > 0 ? 1 : 0;
         return 0;
     }
-    for (; r == 0 && place && event->len; place = place->next) {
-        struct meeting at = {.dir = place->path,
-                             .is_deep = place->is_deep,
-                             .depth = (unsigned)path_depth(place->path)};
-
-        if (place->wd == event->wd)
-            r = meet(late, &at, event->name, event->mask & IN_ISDIR, err);
+    for (const struct watched *watched = *slot_of(late, event->wd); watched && event->len;
+         watched = watched->next) {
+        if (watched->wd != event->wd || count == PATHS_MOST)
+            continue;
+        (void)snprintf(paths[count], sizeof(paths[count]), "%s", watched->path);
+        at[count] = (struct meeting){.dir = paths[count],
+                                     .is_deep = watched->is_deep,
+                                     .depth = (unsigned)path_depth(watched->path)};
+        count++;
     }
+    for (size_t i = 0; r == 0 && i < count; i++)
+        r = meet(late, &at[i], event->name, event->mask & IN_ISDIR, err);
     return r;
 }
 
@@ -368,9 +384,10 @@ int late_serve(struct late *late, struct bawn_error *err)
         r = on_event(late, event, err);
         at += (ssize_t)(sizeof(*event) + event->len);
     }
+    /* The kernel keeps only so many events: then all is looked at again. So it is where a mask was
+     * not to be had: what it was for may have been moved away meanwhile. */
     if (r == 0)
-        r = flush(late, err);
-    /* The kernel keeps only so many events: all is looked at again. */
+        was_lost |= flush(late, err) < 0;
     return r == 0 && was_lost ? look_at_all(late, err) : r;
 }
 
@@ -400,11 +417,10 @@ void late_free(struct late *late)
     vec_each (&late->targets, target)
         free(*target);
     vec_done(&late->targets);
-    vec_each (&late->places, place)
-        free(*place);
-    vec_done(&late->places);
-    map_done(&late->by_path);
-    map_done(&late->by_wd);
+    for (size_t i = 0; i < SLOTS; i++) {
+        while (late->slots[i])
+            (void)drop_paths(late, late->slots[i]->wd, 0);
+    }
     policy_done(&late->policy);
     free(late);
 }

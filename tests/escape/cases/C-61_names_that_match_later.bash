@@ -41,4 +41,26 @@ for i in 1 37 99 100; do
     ask EACCES "read $WS/many/$i/1.pem"
     ask EACCES "read $WS/many/$i/10.pem"
 done
+
+# More at once than the kernel keeps events for: they are lost, and what they were about is not.
+if [[ -z ${BAWN_TEST_NESTED:-} ]]; then
+    mkdir "$WS/flood"
+    soon
+    watcher=$(pgrep -P "$(pgrep -P "$(pgrep -P "$RUNNING")")" -f . | while read -r pid; do
+        [[ $(cat "/proc/$pid/comm") != "bawn: watch" ]] || echo "$pid"
+    done)
+    [[ $watcher ]] || escaped "nobody watches"
+    kill -STOP "$watcher"
+    (cd "$WS/flood" && touch f{1..17000}) # more than fs.inotify.max_queued_events is by default
+    plant "$WS/flood/last.pem" private
+    mkdir "$WS/flood/dir" && plant "$WS/flood/dir/.env" private
+    ask ok "read $WS/flood/last.pem private" # as long as nobody is there to see it
+    kill -CONT "$watcher"
+    sleep 3
+    ask EACCES "read $WS/flood/last.pem"
+    ask EACCES "read $WS/flood/dir/.env"
+    plant "$WS/flood/dir/key.pem" private
+    soon
+    ask EACCES "read $WS/flood/dir/key.pem"
+fi
 over
