@@ -8,8 +8,11 @@ source "$ESCAPE/late.bash"
 
 plant "$WS/there" private
 plant "$WS/dir/plain"
-begin --deny secret --deny made --deny moved --deny linked --deny soft --deny there --deny whole \
-    --deny far/away/key --deny dir/key
+options=()
+for name in secret made moved linked soft there whole far/away/key dir/key; do
+    options+=(--deny "$WS/$name") # the very path: a mere name would be a pattern
+done
+begin "${options[@]}"
 plant "$WS/secret" private
 printf 'private\n' >"$WS/made"
 printf 'private\n' >"$T/other" && mv "$T/other" "$WS/moved"

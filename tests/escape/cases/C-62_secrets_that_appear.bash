@@ -28,6 +28,15 @@ WS=$HOME
 cd "$WS" || exit 1
 appear
 
+# The workspace somewhere else inside.
+begin --workspace-mount /workspace --deny "$WS/key" --deny '*.pem'
+plant "$WS/key" private
+plant "$WS/new/key.pem" private
+soon
+ask EACCES "read /workspace/key"
+ask EACCES "read /workspace/new/key.pem"
+over
+
 plant "$OUT/shown/plain"
 begin --ro "$OUT/shown" --deny "$OUT/shown/key"
 plant "$OUT/shown/key" private
