@@ -11,12 +11,14 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
+#include "base/path.h"
 #include "kernel/sys.h"
 #include "launch/launch.h"
 #include "launch/mounted.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -24,10 +26,36 @@
 
 /* What is to be covered, and with what. */
 struct cover {
+    dev_t dev; /* of what the host has under that name */
+    ino_t ino;
     int at;   /* O_PATH; -EBADF: nothing to do */
     int tree; /* mounted nowhere yet */
     bool is_dir;
 };
+
+/* While the host can still be seen. */
+static void look_outside(const struct image *image, const char *target, struct cover *cover)
+{
+    char inside[LIMIT_PATH_BYTES];
+    char buffer[LIMIT_PATH_BYTES];
+    struct stat status = {0};
+    const char *path;
+
+    (void)snprintf(inside, sizeof(inside), "/%s", target);
+    path = path_moved(inside, image_string(image, image->workspace_at),
+                      image_string(image, image->workspace), buffer, sizeof(buffer));
+    (void)fstatat(AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW);
+    cover->dev = status.st_dev;
+    cover->ino = status.st_ino;
+}
+
+/* Whether something is mounted there that hides what the host has. SECURITY: what is held or pinned
+ * is a mount too, of the thing itself, and goes with it where somebody outside moves it. */
+static bool is_covered(const struct cover *cover, const struct stat *status)
+{
+    return mounted_may_be_root(cover->at) &&
+           (cover->dev != status->st_dev || cover->ino != status->st_ino);
+}
 
 /* As the set-up was: whoever has no id in the sandbox makes no file there. */
 static int enter(const struct launch *launch, const struct image *image, struct bawn_error *err)
@@ -48,7 +76,7 @@ static int open_target(const struct launch *launch, const char *target, struct c
 {
     autoclose int at = sys_openat2(launch->root_fd, target, O_PATH | O_NOFOLLOW | O_CLOEXEC,
                                    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
-    struct stat status;
+    struct stat status = {0};
 
     cover->at = -EBADF;
     /* It is gone again, or the command has no more of a way to it than we. */
@@ -56,11 +84,10 @@ static int open_target(const struct launch *launch, const char *target, struct c
         return 0;
     if (at < 0 || fstat(at, &status) < 0)
         return error_errno(err, errno, "look at /%s", target);
-    /* Nothing but a mask can be mounted there. */
-    if (mounted_is_root(at))
-        return 0;
     cover->is_dir = S_ISDIR(status.st_mode);
     cover->at = take_fd(&at);
+    if (is_covered(cover, &status))
+        (void)close(take_fd(&cover->at));
     return 0;
 }
 
@@ -106,8 +133,11 @@ static int cover_all(const struct launch *launch, const struct image *image, cha
 {
     struct cover covers[COVER_MOST];
     size_t wanted = 0;
-    int result = enter(launch, image, err);
+    int result;
 
+    for (size_t i = 0; i < count; i++)
+        look_outside(image, targets[i], &covers[i]);
+    result = enter(launch, image, err);
     for (size_t i = 0; result == 0 && i < count; i++) {
         result = open_target(launch, targets[i], &covers[i], err);
         wanted += covers[i].at >= 0;

@@ -14,10 +14,11 @@
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-bool mounted_is_root(int fd)
+bool mounted_may_be_root(int fd)
 {
     struct statx status = {0};
 
-    return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &status) == 0 &&
-           status.stx_attributes & status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT;
+    return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_TYPE, &status) < 0 ||
+           !(status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
+           (status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether fd is open on the root of a mount. KERNEL(before 5.8): never. */
-bool mounted_is_root(int fd);
+/* Whether fd is open on the root of a mount. KERNEL(before 5.8): nobody knows, so it may be. */
+bool mounted_may_be_root(int fd);
 
 #endif

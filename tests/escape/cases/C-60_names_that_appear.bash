@@ -9,10 +9,15 @@ source "$ESCAPE/late.bash"
 plant "$WS/there" private
 plant "$WS/dir/plain"
 options=()
-for name in secret made moved linked soft there whole far/away/key dir/key; do
+for name in secret made moved linked soft there whole far/away/key dir/key renamed way; do
     options+=(--deny "$WS/$name") # the very path: a mere name would be a pattern
 done
-begin "${options[@]}"
+plant "$WS/sealed" private
+plant "$WS/pinned/sealed" private
+plant "$WS/pinned/inner" private
+plant "$WS/hollow/shown/plain"
+begin "${options[@]}" --protect "$WS/sealed" --protect "$WS/pinned/sealed" \
+    --deny "$WS/hollow" --ro "$WS/hollow/shown"
 plant "$WS/secret" private
 printf 'private\n' >"$WS/made"
 printf 'private\n' >"$T/other" && mv "$T/other" "$WS/moved"
@@ -58,5 +63,14 @@ soon
 plant "$WS/far/away/key" private
 soon
 ask EACCES "read $WS/far/away/key"
+
+# Something is mounted on these inside, which shows what they are, and it comes along.
+mv "$WS/sealed" "$WS/renamed"
+mv "$WS/pinned" "$WS/way"
+soon
+ask EACCES "read $WS/renamed"
+ask EACCES "read $WS/way/sealed"
+ask EACCES "read $WS/way/inner"
+ask ok "read $WS/hollow/shown/plain original"
 over
 is private "$(cat "$WS/made")" "what the host has"
