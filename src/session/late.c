@@ -109,8 +109,9 @@ _Noreturn static void watch_names(const struct session *session, int pipe_fd, pi
         _exit(1);
     (void)serve(&watcher, &said);
     if (!said.hint[0])
-        error_hint(&said, "somebody outside made or moved something that is hidden: the sandbox was "
-                          "ended, for the command could have read it");
+        error_hint(&said,
+                   "somebody outside made or moved something that is hidden: the sandbox was "
+                   "ended, for the command could have read it");
     (void)!write(PIPE_FD, &said, sizeof(said));
     _exit(1);
 }

@@ -578,6 +578,74 @@ START_TEST(what_would_be_asked_about_is_masked)
 }
 END_TEST
 
+static const struct watch_step *find_watch(const struct plan *plan, const char *path)
+{
+    vec_each (&plan->watches, watch) {
+        if (strcmp(watch->path, path) == 0)
+            return watch;
+    }
+    return NULL;
+}
+
+START_TEST(only_what_may_appear_in_a_shown_tree_is_watched)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths:\n"
+                                           "    work: {root: /srv/work, mode: rw}\n"
+                                           "    tmp: {root: /tmp, mode: private}\n"
+                                           "  deny: [/srv/work/later, /srv/work/key, /srv/hidden,\n"
+                                           "         /tmp/later, '/srv/work/deep/*.pem']\n"
+                                           "  protect: [/srv/work/held]\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_ptr_nonnull(find_watch(&plan, "/srv/work/later"));
+    ck_assert_str_eq(find_watch(&plan, "/srv/work/later")->tree, "/srv/work");
+    ck_assert(!find_watch(&plan, "/srv/work/later")->is_deep);
+    ck_assert_ptr_nonnull(find_watch(&plan, "/srv/work/key"));
+    ck_assert(find_watch(&plan, "/srv/work/deep")->is_deep);
+    ck_assert_ptr_null(find_watch(&plan, "/srv/hidden"));
+    ck_assert_ptr_null(find_watch(&plan, "/tmp/later"));
+    ck_assert_ptr_null(find_watch(&plan, "/srv/work/held"));
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/work/later")->by, BY_SUPERVISOR | BY_WATCH);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/hidden")->by, BY_MOUNT);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(nothing_is_watched_where_nothing_is_hidden_in_a_shown_tree)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths: {work: {root: /srv/work, mode: rw}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.watches.count, 0);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(nothing_is_watched_where_containers_have_mounts_of_their_own)
+{
+    struct bawn_policy *policy = load_text("sandbox:\n"
+                                           "  paths: {work: {root: /srv/work, mode: rw}}\n"
+                                           "  deny: [/srv/work/key]\n"
+                                           "  process: {containers: true}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_uint_eq(plan.watches.count, 0);
+    ck_assert_uint_eq(find_rule(&plan, "deny /srv/work/key")->by, BY_MOUNT);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(a_link_cannot_be_mounted_over)
 {
     struct bawn_policy *policy = load_text("sandbox:\n"
@@ -756,6 +824,9 @@ int main(void)
     tcase_add_test(all, devices_sockets_and_ports_are_in_the_plan);
     tcase_add_test(all, root_of_the_host_is_not_root_of_the_command);
     tcase_add_test(all, what_would_be_asked_about_is_masked);
+    tcase_add_test(all, only_what_may_appear_in_a_shown_tree_is_watched);
+    tcase_add_test(all, nothing_is_watched_where_nothing_is_hidden_in_a_shown_tree);
+    tcase_add_test(all, nothing_is_watched_where_containers_have_mounts_of_their_own);
     tcase_add_test(all, a_link_cannot_be_mounted_over);
     tcase_add_test(all, no_mount_is_made_through_a_link);
     tcase_add_test(all, landlock_alone_grants_nothing_of_what_should_be_private);
