@@ -727,7 +727,7 @@ END
 
 @test "run: the profile strict starts in a home that has no cache" {
     mkdir "$BATS_TEST_TMPDIR/bare"
-    run -0 env HOME="$BATS_TEST_TMPDIR/bare" "$BAWN" run -C "$BATS_TEST_TMPDIR/bare" --profile strict -- \
+    run -0 --separate-stderr env HOME="$BATS_TEST_TMPDIR/bare" "$BAWN" run -C "$BATS_TEST_TMPDIR/bare" --profile strict -- \
         sh -c 'touch made && ls'
     [ "$output" = made ]
 }
@@ -744,7 +744,7 @@ END
     echo secret >../outside
     printf 'int main(void) { return 0; }\n' >main.c
     # shellcheck disable=SC2016 # for the shell inside
-    run -0 "$BAWN" run --profile strict -- sh -c '
+    run -0 --separate-stderr "$BAWN" run --profile strict -- sh -c '
         set -e
         cc -o main main.c && ./main
         mkdir -p sub && mv main sub/ && rm -r sub

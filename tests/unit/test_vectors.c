@@ -120,9 +120,11 @@ static void fresh_home(void)
 {
     struct bawn_error err = {0};
 
-    /* Each case has a process of its own, and with it a /home of its own. */
+    /* Each case has a process of its own, and with it a /home and a /tmp of its own. */
     ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
     ck_assert_msg(mount("tmpfs", "/home", "tmpfs", 0, "mode=755") == 0, "mount: %s",
+                  strerror(errno));
+    ck_assert_msg(mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777") == 0, "mount: %s",
                   strerror(errno));
     ck_assert_int_eq(file_make_dirs(HOME, &err), 0);
     ck_assert_int_eq(file_make_dirs(WORKSPACE, &err), 0);
