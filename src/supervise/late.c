@@ -48,6 +48,7 @@ struct late {
     struct watched *slots[SLOTS];
     VEC(char *) targets; /* to be masked, relative to the root */
     size_t watched;      /* directories */
+    size_t most;         /* of those, for patterns */
     bool is_full;
     _Alignas(struct inotify_event) char events[EVENT_BYTES];
 };
@@ -170,9 +171,9 @@ static int add_watch(struct late *late, int fd, const char *path, bool is_deep,
     int r;
 
     (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    if (is_deep && late->watched >= LATE_DIRECTORIES && !late->is_full)
+    if (is_deep && late->watched >= late->most && !late->is_full)
         late->options.tell_full(late->options.context, path);
-    late->is_full |= late->watched >= LATE_DIRECTORIES;
+    late->is_full |= late->watched >= late->most;
     if (is_deep && late->is_full)
         return 0;
     wd = inotify_add_watch(late->options.fd, link, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
@@ -399,6 +400,11 @@ int late_new(const struct late_options *options, struct late **ret_late, struct 
     if (!late)
         return error_memory(err);
     late->options = *options;
+    /* The user's other programs watch, too. The sandbox's own limit is half of what there is. */
+    late->most = LATE_DIRECTORIES;
+    if (options->image->limits.inotify_watches &&
+        options->image->limits.inotify_watches / 2 < late->most)
+        late->most = options->image->limits.inotify_watches / 2;
     r = rules_unpack(options->image, &late->policy, err);
     if (r == 0)
         r = look_at_all(late, err);
