@@ -46,9 +46,9 @@ static void as_text(struct strbuf *out, const struct record *record, const char 
 static void as_json(struct strbuf *out, const char *text, const char *state, bool is_proven,
                     const struct control_metrics *metrics)
 {
-    const char *end = strrchr(text, '}');
+    const char *end = text ? strrchr(text, '}') : NULL;
 
-    strbuf_add_bytes(out, text, end ? (size_t)(end - text) : 0);
+    strbuf_add_bytes(out, text ? text : "", end ? (size_t)(end - text) : 0);
     json_put_string(out, "state", state);
     json_put_bool(out, "auto_allow", is_proven);
     if (metrics) {

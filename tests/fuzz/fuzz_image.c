@@ -69,6 +69,7 @@ struct whole {
     struct sock_filter filter[4];
     struct image_rule rules[4];
     struct image_env env[2];
+    struct image_watch watches[2];
     uint32_t notes[2];
     char strings[64];
 };
@@ -88,6 +89,7 @@ static void make_whole(struct whole *whole)
                                       {.path = 7, .kind = RULE_PROTECTED, .flags = 1, .spelled = 7},
                                       {.path = 21, .link = 1, .kind = RULE_SECRET},
                                       {.path = 1, .name = 21, .kind = RULE_PATH}},
+                            .watches = {{.path = 1, .tree = 1}, {.path = 21, .flags = 1}},
                             .notes = {7, 1}};
     memcpy(whole->strings, strings, sizeof(strings));
     image->workspace = image->workspace_at = image->cwd = 1;
@@ -98,6 +100,7 @@ static void make_whole(struct whole *whole)
     image->parts[PART_DEPS] = span_of(offsetof(struct whole, deps), 2);
     image->parts[PART_FILTER] = span_of(offsetof(struct whole, filter), 4);
     image->parts[PART_RULES] = span_of(offsetof(struct whole, rules), 4);
+    image->parts[PART_WATCHES] = span_of(offsetof(struct whole, watches), 2);
     image->parts[PART_ENV] = span_of(offsetof(struct whole, env), 2);
     image->parts[PART_NOTES] = span_of(offsetof(struct whole, notes), 2);
     image->parts[PART_STRINGS] = span_of(offsetof(struct whole, strings), sizeof(whole->strings));
