@@ -61,6 +61,20 @@ unsigned process_depth(pid_t pid)
     return depth;
 }
 
+bool process_is_at(unsigned depth)
+{
+    char number[16];
+    char name[16] = "";
+
+    /* Whoever has the same number in /proc as for itself has one. It costs a tenth of the other
+     * way, and where two numbers are equal by chance what has one is not below us either. */
+    (void)snprintf(number, sizeof(number), "%d", (int)getpid());
+    if (depth == 1 && readlink("/proc/self", name, sizeof(name) - 1) > 0 &&
+        strcmp(name, number) == 0)
+        return true;
+    return depth == process_depth(0);
+}
+
 int process_peer(int sock, pid_t *ret_pid)
 {
     struct ucred peer = {0};

@@ -15,6 +15,8 @@ uint64_t process_start(pid_t pid);
 /* In how many pid namespaces a process has a number, from that of /proc down to its own; pid 0: the
  * calling one. 0: as above. */
 unsigned process_depth(pid_t pid);
+/* Whether it is as many for ourselves. */
+bool process_is_at(unsigned depth);
 
 /* Who is at the other end of a socket, if it is of our user or root's: a pidfd, and its number.
  * What was found out by that number counts only if the process is still there afterwards. */

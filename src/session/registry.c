@@ -186,7 +186,7 @@ static bool is_outside(int fd)
     autoclose int pidfd = process_peer(fd, &pid);
     unsigned depth = pidfd < 0 ? 0 : process_depth(pid);
 
-    return depth > 0 && depth == process_depth(0) && process_is_there(pidfd);
+    return depth > 0 && process_is_at(depth) && process_is_there(pidfd);
 }
 
 int registry_connect_sid(const struct registry *registry, const char *sid)
