@@ -266,9 +266,11 @@ bool scribe_hear(struct scribe *scribe)
     struct word word;
     ssize_t length;
 
+    /* KERNEL: who ends with a question unread resets the connection; that is told once, and then
+     * comes what it said before. */
     do
         length = recv(scribe->sock, &word, sizeof(word), 0);
-    while (length < 0 && errno == EINTR);
+    while (length < 0 && (errno == EINTR || errno == ECONNRESET));
     if (length != (ssize_t)sizeof(word)) {
         /* Somebody has ended it. */
         if (!scribe->is_done && scribe->errnum == 0)
