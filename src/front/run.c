@@ -79,7 +79,7 @@ static int take_plan(const struct front *front, struct session_request *request,
     int result = plan_map(front->plan_fd, &request->image, err);
 
     (void)close(front->plan_fd);
-    if (result == 0 && LAYERS_ALL && front->owner_fd < 0)
+    if (result == 0 && LAYERS_ALL && front->owner_fd < 0 && !(request->image->flags & IMAGE_ONCE))
         cache_locate(front, &place);
     if (result == 0 && LAYERS_ALL) {
         result = session_prove(request->image, err);

@@ -37,11 +37,11 @@ plan, place = sys.argv[1:]
 data = bytearray(open(plan, "rb").read())
 start = data.index(b"bawnim")
 size = len(data) - start
-for at in range(start, start + 1024, 4):  # nine spans: an offset and a count each
-    spans = [struct.unpack_from("II", data, at + 8 * i) for i in range(9)]
+for at in range(start, start + 1024, 4):  # ten spans: an offset and a count each
+    spans = [struct.unpack_from("II", data, at + 8 * i) for i in range(10)]
     offsets = [span[0] for span in spans]
-    if (offsets == sorted(offsets) and offsets[0] == at + 72 - start and
-            0 <= size - sum(spans[8]) < 8):
+    if (offsets == sorted(offsets) and offsets[0] == at + 80 - start and
+            0 <= size - sum(spans[9]) < 8):
         struct.pack_into("I", data, at + 8 * 6 + 4, 0)
         break
 else:
