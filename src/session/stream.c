@@ -90,14 +90,6 @@ static int refuse_open_again(int stream, struct bawn_error *err)
     return -EACCES;
 }
 
-/* Steps that put nothing over what is there, or are not made in the root. */
-static bool is_transparent(const struct image_mount *mount)
-{
-    return (mount->flags & STEP_ON_SHELF) || mount->step == STEP_POOL || mount->step == STEP_DIR ||
-           mount->step == STEP_FILE || mount->step == STEP_SYMLINK || mount->step == STEP_TEXT ||
-           mount->step == STEP_PIN || mount->step == STEP_CLOSE || mount->step == STEP_AGAIN;
-}
-
 /* Whether the command may write what has this path outside, and thus read it: the last mount over a
  * place is the one that is seen. */
 static bool is_granted(const struct image *image, const char *path)
@@ -108,13 +100,11 @@ static bool is_granted(const struct image *image, const char *path)
     image_each (image, PART_MOUNTS, struct image_mount, mount) {
         const char *target = image_string(image, mount->target);
         const char *source = image_string(image, mount->source);
-        size_t length = strlen(target);
 
         /* The workspace is shown elsewhere, as it is by now. */
         if (mount->step == STEP_AGAIN && moves)
             break;
-        if (is_transparent(mount) || strncmp(path + 1, target, length) != 0 ||
-            (length > 0 && path[1 + length] != '\0' && path[1 + length] != '/'))
+        if (!image_covers(image, mount, path + 1))
             continue;
         is_granted = mount->step == STEP_BIND && !(mount->flags & STEP_READ_ONLY) &&
                      source[0] == '/' && strcmp(source + 1, target) == 0;

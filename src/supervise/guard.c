@@ -105,22 +105,10 @@ bool guard_may_be_short(const struct guard *guard, const char *path)
     return false;
 }
 
-/* Steps that put nothing over what is there, or put it there as it was. */
-static bool is_transparent(const struct image_mount *mount)
+/* Steps that put what is there in its place once more, held. */
+static bool is_same_again(const struct image_mount *mount)
 {
-    return mount->step == STEP_DIR || mount->step == STEP_FILE || mount->step == STEP_SYMLINK ||
-           mount->step == STEP_TEXT || mount->step == STEP_PIN || mount->step == STEP_SEAL ||
-           mount->step == STEP_SEAL_ALL || mount->step == STEP_CLOSE || mount->step == STEP_AGAIN ||
-           mount->step == STEP_SHUT;
-}
-
-/* Both without a leading slash; "" is the root. */
-static bool covers(const char *target, const char *path)
-{
-    size_t length = strlen(target);
-
-    return length == 0 ||
-           (strncmp(path, target, length) == 0 && (path[length] == '\0' || path[length] == '/'));
+    return mount->step == STEP_SEAL || mount->step == STEP_SEAL_ALL || mount->step == STEP_SHUT;
 }
 
 bool guard_is_host_tree(const struct guard *guard, const char *path)
@@ -135,7 +123,7 @@ bool guard_is_host_tree(const struct guard *guard, const char *path)
     image_each (guard->image, PART_MOUNTS, struct image_mount, mount) {
         if (mount->step == STEP_AGAIN && there == buffer)
             break;
-        if (!is_transparent(mount) && covers(image_string(guard->image, mount->target), target))
+        if (!is_same_again(mount) && image_covers(guard->image, mount, target))
             is_host = mount->step == STEP_BIND || mount->step == STEP_OVERLAY;
     }
     return is_host;

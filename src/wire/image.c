@@ -84,6 +84,19 @@ int image_check(const void *bytes, size_t size, struct bawn_error *err)
     return 0;
 }
 
+bool image_covers(const struct image *image, const struct image_mount *step, const char *path)
+{
+    const char *target = image_string(image, step->target);
+    size_t length = strlen(target);
+
+    if ((step->flags & STEP_ON_SHELF) || step->step == STEP_POOL || step->step == STEP_DIR ||
+        step->step == STEP_FILE || step->step == STEP_SYMLINK || step->step == STEP_TEXT ||
+        step->step == STEP_PIN || step->step == STEP_CLOSE || step->step == STEP_AGAIN)
+        return false;
+    return length == 0 ||
+           (strncmp(path, target, length) == 0 && (path[length] == '\0' || path[length] == '/'));
+}
+
 const char *image_enforcement(const struct image *image)
 {
     return image->flags & IMAGE_PARTIAL ? "partial" : "full";

@@ -224,6 +224,10 @@ static inline const char *image_string(const struct image *image, uint32_t at)
                     *entry##_end = entry + image_count(image, part);                               \
          entry < entry##_end; entry++)
 
+/* Whether a step puts something else over a path, which is as in the steps: relative to the root.
+ * What is made beside the root, or shown once more, covers nothing. */
+bool image_covers(const struct image *image, const struct image_mount *step, const char *path);
+
 /* A short name for what an image is: same inputs, same words. */
 const char *image_enforcement(const struct image *image); /* "full", "partial" */
 

@@ -122,6 +122,8 @@ static inline void make_image(struct test_image *image)
     add_mount(image, "w", STEP_BIND, 0);
     add_mount(image, "usr", STEP_BIND, STEP_READ_ONLY);
     add_mount(image, "proc", STEP_PROC, 0);
+    /* Beside the root: it covers nothing of what was mounted before. */
+    add_mount(image, "", STEP_POOL, 0);
     add_mount(image, "dev", STEP_TMPFS, 0);
 }
 
