@@ -205,6 +205,9 @@ static const struct option run_rows[] = {
      .name = "best-effort",
      .help = "Go on where this host cannot enforce a rule, and say which."},
 };
+const struct option_group run_options = {"How it runs", run_rows,
+                                         sizeof(run_rows) / sizeof(run_rows[0])};
+
 static const struct option plan_rows[] = {
     {.id = OPTION_IMAGE,
      .name = "image",
@@ -216,9 +219,6 @@ static const struct option plan_rows[] = {
 };
 const struct option_group plan_options = {"What is printed", plan_rows,
                                           sizeof(plan_rows) / sizeof(plan_rows[0])};
-
-const struct option_group run_options = {"How it runs", run_rows,
-                                         sizeof(run_rows) / sizeof(run_rows[0])};
 
 static const struct option exec_rows[] = {
     {.id = OPTION_COLS,

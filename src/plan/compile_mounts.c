@@ -135,10 +135,11 @@ static int private_step(struct compiler *compiler, const struct mount_step *step
 {
     struct image_mount mount = {.step = STEP_PRIVATE, .mode = (uint16_t)mode};
     char name[32];
-    int r = step->read_only ? 0 : make_room(compiler, step);
+    int r;
 
     if (step->read_only)
         return tmpfs_step(compiler, step, mode);
+    r = make_room(compiler, step);
     if (r <= 0)
         return r;
     add_pool(compiler, step->size_bytes);

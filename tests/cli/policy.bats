@@ -236,3 +236,16 @@ YAML
     run -0 "$BAWN" check read --isolated --profile none --ro "$HOME" "$HOME/notes"
     run -1 "$BAWN" check read --isolated --profile none --ro "$HOME" "$HOME/.ssh/id_rsa"
 }
+
+@test "plan --image prints what is carried out, step by step, also as JSON" {
+    run -0 "$BAWN" plan --image --ro /usr/share
+    [[ $output == *"at each start, in this order"*"seal-all"*"bind"*"rules ("*"made from ("* ]]
+    "$BAWN" plan --image --json >image.json
+    run -0 python3 -c 'import json; print(json.load(open("image.json"))["image"])'
+    [[ $output == *"at each start, in this order"* ]]
+    # What run refuses has no image, but for best effort.
+    run --separate-stderr -125 "$BAWN" plan --image --net proxy
+    has_error_and_hint
+    run -0 "$BAWN" plan --image --best-effort --net proxy
+    [[ $output == *"not held (1):"*"network proxy"* ]]
+}
