@@ -3,7 +3,7 @@
  * The host as a policy and its plan see it. SECURITY: nothing of it is looked
  * at but through a view, and a view notes all that it was asked, with the
  * answer. The notes go into the compiled plan, which is used again only where
- * every one of them still holds (front/cache.c): what was not noted cannot have
+ * every one of them still holds (program_bawn/cache.c): what was not noted cannot have
  * been used. scripts/layers.py refuses the calls that would go past it.
  *
  * What the launcher has in the plan's key is not noted: ids and groups,

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled plans of command lines seen before.
+ *
+ * How it works: what selects a policy (options, directory, user, version) is
+ * the key; a file named by its hash holds the key and the image. The image
+ * lists what it was made from; when any of that changed, there is none.
+ */
+#include "base/cleanup.h"
+#include "base/limits.h"
+#include "base/strbuf.h"
+#include "kernel/sys.h"
+#include "launch/root.h"
+#include "program_bawn/own.h"
+#include "program_bawn/plans.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum {
+    CACHE_KEY_BYTES = 16384,
+    CACHE_IMAGE_BYTES = 64 << 20,
+    CACHE_ENTRIES = 400, /* then those that are older than this are removed */
+    CACHE_KEEP_SECONDS = 3600,
+    CACHE_GROUPS = 256,    /* who has more goes without */
+    NO_FOLLOWING = 0x2000, /* of statfs. KERNEL(5.10): a mount with nosymfollow */
+};
+
+/* BAWN_* variables are part of a policy; so are files that --claude reads. Then none is kept. */
+static bool is_cachable(const struct front *front)
+{
+    for (char **at = front->environ; *at; at++) {
+        if (strncmp(*at, "BAWN_", 5) == 0 && strncmp(*at, "BAWN_TEST_", 10) != 0)
+            return false;
+    }
+    return !options_has(&front->options, OPTION_CLAUDE);
+}
+
+/* Each with its NUL, so that no value can look like two. */
+static void add_part(struct strbuf *key, const char *text)
+{
+    strbuf_add_bytes(key, text, strlen(text) + 1);
+}
+
+/* Who we are to the kernel: plans that were made with other rights show other things. Another user
+ * namespace shows other owners of what a plan notes, or gives the same rights. */
+static bool add_rights(struct strbuf *key)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    gid_t groups[CACHE_GROUPS];
+    int count = getgroups(CACHE_GROUPS, groups);
+
+    if (count < 0 || syscall(SYS_capget, &header, caps) < 0)
+        return false;
+    strbuf_addf(key, "%lu %lu %x%08x %d", getauxval(AT_UID), getauxval(AT_GID), caps[1].effective,
+                caps[0].effective, prctl(PR_GET_SECCOMP));
+    for (int i = 0; i < count; i++)
+        strbuf_addf(key, " %u", (unsigned)groups[i]);
+    add_part(key, "");
+    return true;
+}
+
+/* All that selects the policy. SECURITY: a workspace by what it is, not by its name: a link may
+ * lead elsewhere the next time. */
+static bool make_key(const struct front *front, struct strbuf *key)
+{
+    const char *workspace = options_value(&front->options, OPTION_WORKSPACE);
+    const char *self = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
+    char path[LIMIT_PATH_BYTES];
+    struct stat program;
+
+    /* Two programs of one version need not be the same, and one has many names. */
+    if (stat(self, &program) < 0)
+        return false;
+    strbuf_addf(key, "%s %d %llx %llx %llx", BAWN_VERSION,
+                isatty(STDIN_FILENO) && isatty(STDERR_FILENO), (unsigned long long)program.st_dev,
+                (unsigned long long)program.st_ino,
+                (unsigned long long)image_time_ns(program.st_ctim));
+    add_part(key, "");
+    if (!add_rights(key) || !getcwd(path, sizeof(path)))
+        return false;
+    add_part(key, path);
+    if (workspace && !realpath(workspace, path))
+        return false;
+    add_part(key, workspace ? path : "");
+    vec_each (&front->options.given, given) {
+        if (given->option->id == OPTION_DETACH || given->option->id == OPTION_STATS ||
+            given->option->id == OPTION_JSON || given->option->id == OPTION_QUIET)
+            continue;
+        add_part(key, given->option->name);
+        add_part(key, given->value ? given->value : "");
+    }
+    return !key->failed && key->length < CACHE_KEY_BYTES;
+}
+
+static uint64_t hash(const char *bytes, size_t length, uint64_t seed)
+{
+    for (size_t i = 0; i < length; i++)
+        seed = (seed ^ (unsigned char)bytes[i]) * 0x100000001b3ULL;
+    return seed;
+}
+
+/* As locate and skeleton_name make them, finished or not. */
+static bool is_own_name(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 16 && (name[16] == '\0' || name[16] == '.');
+}
+
+enum { NAME_BYTES = 64 };
+
+/* Where the plan is kept, its key, and its name. */
+static bool locate(const struct front *front, bool makes, struct plans *plans, struct strbuf *key,
+                   char name[NAME_BYTES])
+{
+    if (!is_cachable(front) || !make_key(front, key) || !plans_open(plans, makes))
+        return false;
+    (void)snprintf(name, NAME_BYTES, "%016llx",
+                   (unsigned long long)hash(key->text, key->length, 0xcbf29ce484222325ULL));
+    return true;
+}
+
+/* Beside the plan, and another for each plan that was ever made. */
+static void skeleton_name(const struct image *image, char name[NAME_BYTES])
+{
+    (void)snprintf(name + 16, NAME_BYTES - 16, ".%016llx", (unsigned long long)image->nonce);
+}
+
+/* A file of ours is the key, padded to 8 bytes with NULs, and the image. */
+static size_t image_offset(const struct strbuf *key)
+{
+    return (key->length + 8) & ~(size_t)7;
+}
+
+static bool map_file(const struct strbuf *key, struct kept *kept)
+{
+    struct stat status;
+    size_t offset = image_offset(key);
+    const struct image *image;
+
+    if (fstat(kept->fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+        status.st_uid != getauxval(AT_UID) || (status.st_mode & 077) ||
+        status.st_size <= (off_t)offset || status.st_size > CACHE_IMAGE_BYTES)
+        return false;
+    kept->bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, kept->fd, 0);
+    if (kept->bytes == MAP_FAILED)
+        return false;
+    image = (const struct image *)(const void *)(kept->bytes + offset);
+    if (memcmp(kept->bytes, key->text, key->length + 1) == 0 &&
+        image_check(image, (size_t)status.st_size - offset, NULL) == 0) {
+        kept->image = image;
+        return true;
+    }
+    (void)munmap((void *)(uintptr_t)kept->bytes, (size_t)status.st_size);
+    return false;
+}
+
+bool cache_holds(void *context)
+{
+    const struct kept *kept = context;
+
+    return plans_hold(kept->image, kept->front->environ, kept->fd, kept->bytes);
+}
+
+/*
+ * SECURITY: a directory that is removed takes the mounts on it away, in every
+ * mount namespace. So who uses a skeleton holds a lock on it until he ends, and
+ * nobody removes one that is locked. The lock also keeps its number from being
+ * another directory's: by that the set-up knows it.
+ */
+static bool lock_skeleton(const struct plans *plans, const char *name, struct launch_skeleton *ret)
+{
+    int fd = openat(plans->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0 || fstat(fd, &status) < 0 ||
+        status.st_uid != getauxval(AT_UID) || (status.st_mode & 022))
+        return false;
+    *ret = (struct launch_skeleton){.dev = status.st_dev, .ino = status.st_ino};
+    (void)snprintf(ret->path, sizeof(ret->path), "%.4000s/%s", plans->path, name);
+    return true;
+}
+
+/* Descriptors stay open: they end with the sandbox. */
+void cache_find(const struct front *front, struct kept *ret_kept)
+{
+    autostrbuf struct strbuf key = {0};
+    autoplans struct plans plans = {.fd = -EBADF};
+    char name[NAME_BYTES];
+
+    *ret_kept = (struct kept){.front = front, .fd = -EBADF};
+    if (!locate(front, false, &plans, &key, name))
+        return;
+    /* To be written, too: what a directory answers for is brought up to date. */
+    ret_kept->fd = openat(plans.fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (ret_kept->fd < 0 && (errno == EROFS || errno == EACCES))
+        ret_kept->fd = openat(plans.fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (ret_kept->fd < 0 || !map_file(&key, ret_kept))
+        return;
+    skeleton_name(ret_kept->image, name);
+    if (!lock_skeleton(&plans, name, &ret_kept->skeleton))
+        *ret_kept->skeleton.path = '\0';
+}
+
+static void remove_free(int dir_fd, const char *name)
+{
+    autoclose int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+        plans_remove(dir_fd, name);
+}
+
+/* Removes what has a name that begins so and was made before that time. Returns how many there
+ * are. */
+static size_t sweep(const struct plans *plans, const char *name, time_t before)
+{
+    int fd = openat(plans->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    size_t count = 0;
+    struct stat status;
+
+    while (entries && (entry = readdir(entries))) {
+        count++;
+        if (is_own_name(entry->d_name) && strncmp(entry->d_name, name, strlen(name)) == 0 &&
+            fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            status.st_mtime < before)
+            remove_free(fd, entry->d_name);
+    }
+    if (entries)
+        (void)closedir(entries);
+    else if (fd >= 0)
+        (void)close(fd);
+    return count;
+}
+
+/* A plan, and the skeletons of all that were made under its name. */
+static void drop(const struct plans *plans, const char *name)
+{
+    time_t now = time(NULL);
+
+    if (sweep(plans, name, now + 1) > CACHE_ENTRIES)
+        (void)sweep(plans, "", now - CACHE_KEEP_SECONDS);
+}
+
+void cache_forget(const struct front *front)
+{
+    autostrbuf struct strbuf key = {0};
+    autoplans struct plans plans = {.fd = -EBADF};
+    char name[NAME_BYTES];
+
+    if (locate(front, false, &plans, &key, name))
+        drop(&plans, name);
+}
+
+/* The links of a root are followed by the mount that it lies on. */
+static bool follows_links(int fd)
+{
+    struct statfs facts;
+
+    return fstatfs(fd, &facts) == 0 && !((uint64_t)facts.f_flags & NO_FOLLOWING);
+}
+
+/* Whole, or not there under its name. */
+static bool make_skeleton(const struct image *image, const struct plans *plans, const char *name)
+{
+    char unfinished[NAME_BYTES + 8];
+    autoclose int fd = -EBADF;
+    /* The modes are those of the sandbox's root, whatever the caller's mask is. */
+    mode_t mask = umask(0);
+    bool is_made = false;
+
+    (void)snprintf(unfinished, sizeof(unfinished), "%s.new", name);
+    if (mkdirat(plans->fd, unfinished, 0755) == 0) {
+        fd = openat(plans->fd, unfinished, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        is_made = fd >= 0 && follows_links(fd) && root_skeleton(image, fd, NULL) == 0 &&
+                  renameat(plans->fd, unfinished, plans->fd, name) == 0;
+        if (!is_made)
+            plans_remove(plans->fd, unfinished);
+    }
+    (void)umask(mask);
+    return is_made;
+}
+
+/* The same. */
+static bool write_plan(const struct plans *plans, const char *name, const char *bytes, size_t size)
+{
+    char unfinished[NAME_BYTES + 8];
+    autoclose int fd = -EBADF;
+    bool is_written;
+
+    (void)snprintf(unfinished, sizeof(unfinished), "%s.%d", name, (int)getpid());
+    fd = openat(plans->fd, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    is_written = true;
+    for (size_t done = 0; is_written && done < size;) {
+        ssize_t written = write(fd, bytes + done, size - done);
+
+        is_written = written > 0;
+        done += is_written ? (size_t)written : 0;
+    }
+    is_written =
+        is_written && fsync(fd) == 0 && renameat(plans->fd, unfinished, plans->fd, name) == 0;
+    if (!is_written)
+        (void)unlinkat(plans->fd, unfinished, 0);
+    return is_written;
+}
+
+void cache_locate(const struct front *front, struct place_kept *ret_place)
+{
+    *ret_place = (struct place_kept){.plans = {.fd = -EBADF}};
+    if (!locate(front, true, &ret_place->plans, &ret_place->key, ret_place->name))
+        *ret_place->name = '\0';
+}
+
+void cache_place_done(struct place_kept *place)
+{
+    plans_close(&place->plans);
+    strbuf_done(&place->key);
+}
+
+void cache_store(struct place_kept *place, const struct image *image)
+{
+    size_t offset = image_offset(&place->key);
+    autofree char *bytes = NULL;
+    char skeleton[NAME_BYTES];
+    struct image *copy;
+
+    if (!*place->name || (image->flags & IMAGE_ONCE))
+        return;
+    bytes = calloc(1, offset + image->size);
+    if (!bytes)
+        return;
+    drop(&place->plans, place->name);
+    memcpy(bytes, place->key.text, place->key.length);
+    copy = (struct image *)(void *)(bytes + offset);
+    memcpy(copy, image, image->size);
+    copy->flags |= IMAGE_PROVEN;
+    memcpy(skeleton, place->name, sizeof(skeleton));
+    skeleton_name(image, skeleton);
+    if (make_skeleton(image, &place->plans, skeleton) &&
+        !write_plan(&place->plans, place->name, bytes, offset + image->size))
+        plans_remove(place->plans.fd, skeleton);
+}

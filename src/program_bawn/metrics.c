@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn metrics: what a session uses. */
+#include "base/json.h"
+#include "program_bawn/own.h"
+
+#include <errno.h>
+
+/* The order is that of struct control_metrics. */
+static const char *const names[] = {
+    "counted",         "elapsed_ms",  "pids_current", "pids_peak", "pids_limit",
+    "memory_current",  "memory_peak", "memory_limit", "cpu_usec",  "throttled_usec",
+    "throttled_count", "oom_kills",   "pids_refused", "exec_jobs", "viewers",
+};
+_Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(struct control_metrics) / 8,
+               "each value has a name");
+
+void metrics_as_json(struct strbuf *out, const struct control_metrics *metrics)
+{
+    const uint64_t *values = &metrics->is_counted;
+
+    json_put_bool(out, names[0], values[0] != 0);
+    for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+        json_put_uint(out, names[i], values[i]);
+}
+
+static void put_memory(struct strbuf *out, const char *name, uint64_t bytes)
+{
+    strbuf_addf(out, "%-12s %.1f MiB\n", name, (double)bytes / (1 << 20));
+}
+
+static void put_count(struct strbuf *out, const char *name, uint64_t value)
+{
+    strbuf_addf(out, "%-12s %llu\n", name, (unsigned long long)value);
+}
+
+void metrics_as_text(struct strbuf *out, const struct control_metrics *metrics)
+{
+    strbuf_addf(out, "%-12s ", "age");
+    put_duration(out, metrics->elapsed_ms / 1000);
+    strbuf_addf(out, "\n%-12s %.2f s\n", "cpu", (double)metrics->cpu_usec / 1e6);
+    if (metrics->throttled_count)
+        strbuf_addf(out, "%-12s %.2f s\n", "throttled", (double)metrics->throttled_usec / 1e6);
+    put_memory(out, "memory", metrics->memory_current);
+    put_memory(out, "at most", metrics->memory_peak);
+    if (metrics->memory_limit)
+        put_memory(out, "limit", metrics->memory_limit);
+    put_count(out, "processes", metrics->pids_current);
+    if (metrics->pids_limit)
+        put_count(out, "limit", metrics->pids_limit);
+    if (metrics->oom_kills)
+        put_count(out, "oom kills", metrics->oom_kills);
+    if (metrics->pids_refused)
+        put_count(out, "refused", metrics->pids_refused);
+    put_count(out, "exec", metrics->jobs);
+    put_count(out, "viewers", metrics->viewers);
+    if (!metrics->is_counted)
+        strbuf_add(out, "(sampled: no control group counts here)\n");
+}
+
+int front_metrics(struct front *front, struct bawn_error *err)
+{
+    autolink struct link link = {.registry.fd = -EBADF, .sock = -EBADF};
+    struct control_message message = {.kind = CONTROL_METRICS};
+    struct control_metrics metrics = {0};
+    struct strbuf out = {0};
+    int result = link_open(&link, front, front_sid(front), err);
+
+    if (result == 0)
+        result = link_send(&link, &message, err);
+    if (result == 0)
+        result = link_await(&link, CONTROL_METRICS, &message, &metrics, sizeof(metrics), NULL, err);
+    if (result < 0)
+        return result;
+    if (front->json) {
+        json_open(&out, NULL, '{');
+        json_put_string(&out, "sid", link.sid);
+        metrics_as_json(&out, &metrics);
+        json_close(&out, '}');
+    } else {
+        metrics_as_text(&out, &metrics);
+    }
+    return front_print(&out);
+}

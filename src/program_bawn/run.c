@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn run and shell, with a compiled plan at hand or not. */
+#include "base/cleanup.h"
+#include "base/environ.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mutant.h"
+#include "program_bawn/own.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
+{
+    const int wanted = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct stat status;
+    const void *bytes;
+    int result;
+
+    /* SECURITY: it cannot change behind our back after it was checked. */
+    if (seals < 0 || (seals & wanted) != wanted || fstat(fd, &status) < 0)
+        return error_set(err, EBADF, "run.plan",
+                         "the compiled plan is not in a sealed memory file");
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return error_errno(err, errno, "map the compiled plan");
+    result = image_check(bytes, (size_t)status.st_size, err);
+    if (result == 0)
+        *ret_image = bytes;
+    return result;
+}
+
+static const char *user_shell(char *const *variables)
+{
+    const char *shell = environ_get(variables, "SHELL");
+
+    return shell && *shell == '/' ? shell : "/bin/sh";
+}
+
+/* The sandbox's own answer to a command that cannot be run is 126 or 127. */
+static int detach(const struct front *front, struct session_request *request,
+                  struct bawn_error *err)
+{
+    struct strbuf out = {0};
+    struct session_report report;
+    int result = session_run_detached(request, &report, err);
+
+    if (result < 0)
+        return result;
+    if (report.status > 0) {
+        (void)front_fail(front, &report.error);
+        return report.status;
+    }
+    if (front->json) {
+        json_open(&out, NULL, '{');
+        json_put_string(&out, "sid", report.sid);
+        json_put_uint(&out, "pid", (uint64_t)report.pid);
+        json_close(&out, '}');
+    } else {
+        strbuf_add(&out, report.sid);
+    }
+    return front_print(&out);
+}
+
+/* The plan that was handed over is proven first, and kept where it belongs to a command line. */
+static int take_plan(const struct front *front, struct session_request *request,
+                     struct bawn_error *err)
+{
+    autoplace struct place_kept place = {.plans = {.fd = -EBADF}};
+    int result = plan_map(front->plan_fd, &request->image, err);
+
+    (void)close(front->plan_fd);
+    if (result == 0 && LAYERS_ALL && front->owner_fd < 0 && !(request->image->flags & IMAGE_ONCE))
+        cache_locate(front, &place);
+    if (result == 0 && LAYERS_ALL) {
+        result = session_prove(request->image, err);
+        request->is_proven = result == 0;
+    }
+    if (result == 0)
+        cache_store(&place, request->image);
+    return result;
+}
+
+/* What was asked for and this host cannot hold: best effort goes on without, and says so. */
+static void tell_dropped(const struct front *front, const struct image *image)
+{
+    const uint32_t *notes = image_part(image, PART_NOTES);
+
+    if (front->quiet || front->owner_fd >= 0)
+        return;
+    for (uint32_t i = 0; i < image->dropped && i < image_count(image, PART_NOTES); i++)
+        (void)fprintf(stderr, "bawn: not held on this host: %s\n", image_string(image, notes[i]));
+}
+
+/* Of these the policy knows nothing: a plan that was kept without them is the same. */
+static int take_own_options(struct front *front, struct session_request *request, struct log *log,
+                            struct bawn_error *err)
+{
+    const char *path = options_value(&front->options, OPTION_DEBUG_LOG);
+    const char *format = options_value(&front->options, OPTION_LOG_FORMAT);
+    int result = front_size(front, &request->size, err);
+
+    if (result == 0 && format && !path) {
+        (void)error_set(err, EINVAL, "usage.missing_option", "--log-format: there is no log");
+        error_hint(err, "name its file with --debug-log FILE");
+        return -EINVAL;
+    }
+    if (result == 0 && path) {
+        result = log_open(log, path, format && strcmp(format, "json") == 0, err);
+        request->log = log;
+    }
+    options_drop(&front->options, OPTION_COLS);
+    options_drop(&front->options, OPTION_ROWS);
+    options_drop(&front->options, OPTION_DEBUG_LOG);
+    options_drop(&front->options, OPTION_LOG_FORMAT);
+    return result;
+}
+
+static void log_start(const struct front *front, const struct session_request *request)
+{
+    struct utsname name = {0};
+    char uid[16];
+
+    if (!request->log)
+        return;
+    (void)uname(&name);
+    (void)snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
+    log_event(request->log, "start", {"version", BAWN_VERSION}, {"kernel", name.release},
+              {"machine", name.machine}, {"uid", uid},
+              {"command", request->argv ? request->argv[0] : NULL},
+              {"plan", front->plan_fd >= 0 ? "just made" : "to be found"});
+}
+
+static void log_plan(const struct session_request *request, const char *from)
+{
+    const struct image *image = request->image;
+
+    if (!request->log)
+        return;
+    log_event(request->log, "plan", {"from", from},
+              {"workspace", image_string(image, image->workspace)},
+              {"enforcement", image_enforcement(image)},
+              {"proven", request->is_proven ? "yes" : "no"}, {"proven_on", image->release});
+    image_each (image, PART_NOTES, uint32_t, note)
+        log_event(request->log, "not-enforced", {"rule", image_string(image, *note)});
+}
+
+static void log_end(const struct session_request *request, int status, const struct bawn_error *err)
+{
+    char text[16];
+
+    if (!request->log)
+        return;
+    (void)snprintf(text, sizeof(text), "%d", status < 0 ? STATUS_FAILED : status);
+    if (status < 0 || request->is_unrun)
+        log_event(request->log, "end", {"status", text}, {"code", err->code},
+                  {"error", err->message}, {"stale", request->is_stale ? "yes" : NULL});
+    else
+        log_event(request->log, "end", {"status", text});
+}
+
+static int run(struct front *front, char *const *argv, struct bawn_error *err)
+{
+    struct session_request request = {
+        .environ = front->environ,
+        .argv = argv,
+        .own_argv = front->argv,
+        .wants_stats = options_has(&front->options, OPTION_STATS),
+        .needs_output = front->json,
+        .is_detached = options_has(&front->options, OPTION_DETACH),
+        .owner_fd = front->owner_fd,
+        .report_fd = -EBADF,
+    };
+    struct kept kept;
+    bool is_new = front->plan_fd >= 0;
+    struct log log = {.fd = -EBADF};
+    int status = take_own_options(front, &request, &log, err);
+
+    if (status < 0)
+        return status;
+    log_start(front, &request);
+    if (is_new) {
+        status = take_plan(front, &request, err);
+        if (status < 0) {
+            log_end(&request, status, err);
+            return status;
+        }
+    } else {
+        cache_find(front, &kept);
+        if (!kept.image) {
+            log_event(request.log, "no-plan", {"next", "the policy is read"});
+            return cold_exec(front, err);
+        }
+        request.image = kept.image;
+        request.is_proven = LAYERS_ALL && kept.image->flags & IMAGE_PROVEN;
+        request.skeleton = *kept.skeleton.path ? &kept.skeleton : NULL;
+        request.holds = cache_holds;
+        request.holds_context = &kept;
+    }
+    if (request.image->dropped && !is_new && !cache_holds(&kept))
+        return cold_exec(front, err);
+    tell_dropped(front, request.image);
+    log_plan(&request, is_new ? "policy" : "kept");
+    status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
+    if (status > 0 && request.is_unrun)
+        (void)front_fail(front, err);
+    log_end(&request, status, err);
+    /* The host is not as it was when the plan was made: once more, from the policy. */
+    if (status < 0 && !is_new && request.is_stale) {
+        cache_forget(front);
+        return cold_exec(front, err);
+    }
+    return status;
+}
+
+int front_shell(struct front *front, struct bawn_error *err)
+{
+    char *shell[] = {(char *)(uintptr_t)user_shell(front->environ), NULL};
+
+    return run(front, shell, err);
+}
+
+int front_run(struct front *front, struct bawn_error *err)
+{
+    if (front->options.words.count == 0)
+        return front->owner_fd < 0 ? front_shell(front, err) : run(front, NULL, err);
+    if (!vec_push(&front->options.words, NULL))
+        return error_memory(err);
+    return run(front, (char *const *)(uintptr_t)front->options.words.items, err);
+}

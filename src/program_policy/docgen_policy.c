@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn-policy(5): what the tables do not say, and the keys as the library knows them. */
+#include "program_policy/docgen.h"
+
+#include <bawn/policy.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char description[] =
+    "A policy says what a contained program may read, write, run and connect to. It is YAML: one "
+    "document, a map, without tags, anchors and aliases. Every key may be left out. A missing key, "
+    "an empty list and null mean the same: nothing is granted by it.\n"
+    "An unknown key, a key that stands twice, a value of the wrong type and a value that cannot be "
+    "read are errors. Each is reported with file, line and column, and the policy is refused as a "
+    "whole: no rule is skipped. A file has at most 8 MiB.\n"
+    "In YAML a * in front and a lone ~ have a meaning of their own: write \"*.pem\" and \"~\" in "
+    "quotes.\n"
+    "What it says is held by the kernel for the commands that 'bawn run' starts. What this host "
+    "cannot hold is refused before anything runs; 'bawn plan' prints who holds each rule.\n"
+    "This version of run has no proxy, no overlays, and nobody whom it could ask. A policy with a "
+    "path of mode overlay does not run; one with the network modes proxy, isolated or veth, or "
+    "with "
+    "published ports or ports of the host, only with --best-effort, and then without them. What is "
+    "to be asked about is refused while a command runs. suffixes, max_file_bytes, tools, "
+    "tool_rules "
+    "and excluded_commands are for programs that ask bawn. 'bawn check' and 'bawn why' answer as "
+    "the policy says in all of these.";
+
+static const char layers[] =
+    "A policy is made of layers, read in this order. Lists are merged; of single values the last "
+    "one counts.";
+
+static const struct roff_entry layer_list[] = {
+    {"built-in", "A profile, the built-in lists, and presets. A preset counts as if the layer "
+                 "that names it had written it."},
+    {"org", "/etc/bawn/policy.yaml."},
+    {"user", "$XDG_CONFIG_HOME/bawn/policy.yaml. Where the variable, or HOME, leads into the "
+             "workspace, that file is the project's; the user's is the one in the home that the "
+             "user database names."},
+    {"project", ".bawn/policy.yaml in the nearest directory at or above the workspace that has a "
+                ".bawn. The search ends at the home directory."},
+    {"local", ".bawn/local.yaml beside it."},
+    {"--policy", "The file that BAWN_POLICY names, then those of the option, in their order."},
+    {"environment", "BAWN_* variables."},
+    {"command line", "Options such as --ro and --set."},
+};
+
+static const char authority[] =
+    "Who may say what is another order. The org is the strongest; then the user, together with "
+    "--policy, the environment and the command line; then project and local. A profile is only a "
+    "default. What a stronger layer denies, a weaker one cannot re-open: of a single value this "
+    "holds for the strictest one there is, such as 'reads: strict'. With 'lock' the org keeps a "
+    "key, and all below it, to itself: a layer below that sets it is an error.\n"
+    "Project and local may only narrow. A value of theirs that would widen has no effect and is a "
+    "warning. 'bawn policy approve' lifts that for one file, by the hash of its content: until "
+    "the file changes it may widen what the user and the org did not deny. Even then it cannot "
+    "re-open an entry of the built-in lists.\n"
+    "Every policy file that was read, /etc/bawn and the user's bawn directory are unwritable for "
+    "the contained program. No rule changes that.";
+
+static const char paths[] =
+    "An entry of sandbox.paths gives one file, or one directory and all below it, a mode. The root "
+    "is literal: * and ? stand for themselves. It starts with /, with ~/ for the home directory, "
+    "with $NAME/ or ${NAME}/, or it is relative: in project and local files to the directory that "
+    "holds .bawn, elsewhere to the workspace. '..' may only stand in front of a relative path. It "
+    "need not exist. Where it leads through symbolic links, a denial holds at both ends. So does "
+    "a grant, unless the program could change one of the links: then it is not followed, and that "
+    "is a warning.\n"
+    "NAME is one of HOME, WORKSPACE, XDG_CONFIG_HOME, XDG_CACHE_HOME, XDG_DATA_HOME, "
+    "XDG_STATE_HOME, XDG_RUNTIME_DIR, CARGO_HOME, RUSTUP_HOME and GOPATH. One that is not set "
+    "stands for its usual place. No other variable is expanded.\n"
+    "The modes:";
+
+static const struct roff_entry modes[] = {
+    {"ro", "May be read and executed."},
+    {"rw", "May be written too."},
+    {"overlay", "May be written; what is written goes to a layer beside it, to be reviewed."},
+    {"private", "An empty directory of the sandbox's own, gone afterwards. Nothing of the host is "
+                "in it."},
+    {"ask", "Each use is asked about."},
+    {"deny", "Neither read nor written."},
+};
+
+static const char precedence[] =
+    "For one path and one operation:\n"
+    "1. Of the rules of profile, approved project, user and org, the most specific wins: the one "
+    "whose path or pattern matches the most components. A tie is lost by the profile; between "
+    "layers of the same strength it goes to the one read later; otherwise the stricter wins.\n"
+    "2. Without a rule, reads are what sandbox.reads says, and writes are denied. A directory that "
+    "leads to something granted can always be read itself.\n"
+    "3. What a stronger layer than the winner denies, or asks about, stands.\n"
+    "4. An entry of the built-in lists stands, unless the user or the org names that very path, or "
+    "one below it, in sandbox.paths. A protected entry does not bind in a private tree, nor where "
+    "the workspace itself lies below it.\n"
+    "5. A project makes the answer stricter, never laxer.\n"
+    "What cannot be read cannot be written either, and what can be read can be executed. Questions "
+    "about a path are about where it leads: symbolic links are followed as the kernel would inside "
+    "the sandbox, where a hidden link does not exist.\n"
+    "suffixes and max_file_bytes are for programs that ask bawn before they open a file. The "
+    "kernel does not know them.";
+
+static const char patterns[] =
+    "sandbox.deny, ask, protect and confirm take patterns. They are like those of gitignore, on "
+    "bytes, and case-sensitive. A match binds the path and all below it, whether it exists yet or "
+    "not. Patterns restrict; nothing is granted by one.\n"
+    "Without a slash inside, a pattern matches at any depth below the directory that relative "
+    "paths start from. With one, it starts at that directory, or where /, ~/ or $NAME/ say. A "
+    "final slash or /** changes nothing. A ! in front is an error: no "
+    "pattern takes another one back.\n"
+    "Between slashes:";
+
+static const struct roff_entry wildcards[] = {
+    {"*", "Any bytes, also none."},
+    {"?", "One byte."},
+    {"[a-z], [!a-z]", "One byte of the class, or one that is not in it."},
+    {"\\", "The next byte stands for itself."},
+    {"**", "Alone between slashes: any number of directories, also none."},
+};
+
+static const char network[] =
+    "sandbox.network is false (no network), true (every host is asked about), or a map. Rules "
+    "count in mode proxy; in mode none nothing is reached, and in the modes isolated, veth and "
+    "host only sandbox.network.deny counts.\n"
+    "A rule is one of these, with :PORT behind it for one port only:";
+
+static const struct roff_entry hosts[] = {
+    {"www.example", "This name."},
+    {"*.example", "Names below it, at any depth, but not example itself."},
+    {"**.example", "The name and all below it."},
+    {"192.0.2.7, [2001:db8::7]", "An address. IPv6 needs the brackets only with a port."},
+    {"192.0.2.0/24, 2001:db8::/32", "A range of addresses."},
+};
+
+static const char network_order[] =
+    "A rule of sandbox.network.deny always wins, whoever allows the host. Otherwise the most "
+    "specific rule counts: a longer name or prefix, then one with a port. A host that no rule "
+    "names is denied, or asked about when sandbox.network.unlisted says so. A lone * is an "
+    "error.\n"
+    "Addresses that lead back into the machine or the local network (loopback, private, "
+    "link-local, multicast and the like) must be listed by address, or by a range no wider than "
+    "the special one: 0.0.0.0/0 does not open 10.0.0.0/8. Ports of the host's own loopback are "
+    "opened with sandbox.network.host_ports.\n"
+    "Only one spelling of an address is read: 127.1, 0x7f.0.0.1 and 2130706433 are errors. "
+    "International names are written in their xn-- form. Nothing is looked up when a question is "
+    "answered.";
+
+static const char keys[] =
+    "A dot stands for one level of nesting: sandbox.limits.pids is the key pids in limits in "
+    "sandbox. 'limits: strict' is short for 'limits: {preset: strict}'. Sizes are in bytes or with "
+    "K, M, G, T; times in seconds or with s, m, h, d.";
+
+static const char lists[] =
+    "Two lists are part of every profile. Secrets cannot be read, in any mode of sandbox.reads: "
+    "keys, tokens, password stores, browser profiles, mail, shell histories, sockets that lead to "
+    "other services. Protected paths cannot be written, present or not, inside any writable tree: "
+    "git hooks and config, shell start-up files, settings of editors and agents, and other files "
+    "that run code when you work outside. 'bawn policy show --builtin' prints both, with the "
+    "reason of each entry.\n"
+    "To open one path, name it, or one below it, in sandbox.paths of the user or org policy, or "
+    "with an option such as --ro. To drop an entry for good, list it in sandbox.reopen, spelled as "
+    "it is printed there. A pattern or a grant above it opens nothing.";
+
+static const struct roff_entry formats[] = {
+    {"claude", "The sandbox and permissions objects of Claude Code's settings.json; its other keys "
+               "are ignored. Rules on files become paths and patterns, WebFetch(domain:NAME) a "
+               "host rule, rules on commands tool_rules. With --claude the files are read in their "
+               "own layers: managed-settings.json in /etc/claude-code as org, "
+               "~/.claude/settings.json as user, .claude/settings.json and settings.local.json as "
+               "project and local."},
+    {"srt", "Settings of srt, JSON with network, filesystem and credentials at the top."},
+    {"sandboxes", "YAML, 'sandboxes: {NAME: {path, mode}}'; suffixes and max_file_bytes as in "
+                  "sandbox.paths."},
+};
+
+static const char other_formats[] =
+    "--policy, BAWN_POLICY and 'bawn policy import' also read these, told from the content or by "
+    "--format of import. Keys that bawn has no counterpart for are reported; what they would allow "
+    "stays refused. Unknown keys inside are errors. 'bawn policy export' writes bawn, claude and "
+    "srt.";
+
+static const struct roff_entry variables[] = {
+    {"BAWN_POLICY", "A policy file that is read before those of --policy."},
+    {"BAWN_PROFILE", "The profile, as the key profile. --profile wins over it."},
+    {"BAWN_NETWORK", "true, false or a mode: sandbox.network."},
+    {"BAWN_KEY", "Any other key of a single value: without 'sandbox.', in capitals, with _ for "
+                 "each dot. sandbox.limits.memory is BAWN_LIMITS_MEMORY. Lists cannot be set. An "
+                 "unknown variable that starts with BAWN_ is an error; an empty one is ignored."},
+    {"HOME, XDG_CONFIG_HOME, ...", "What ~ and $NAME stand for; see PATHS."},
+};
+
+static const struct roff_entry files[] = {
+    {"/etc/bawn/policy.yaml", "The policy of the organisation."},
+    {"$XDG_CONFIG_HOME/bawn/policy.yaml",
+     "The policy of the user. Without the variable the directory is ~/.config."},
+    {"$XDG_CONFIG_HOME/bawn/approved",
+     "The project files that the user approved, one 'SHA256  PATH' a line."},
+    {".bawn/policy.yaml, .bawn/local.yaml", "The policies of a project and of one checkout."},
+};
+
+static const struct {
+    const char *text;
+    const char *code;
+} examples[] = {
+    {"A user's policy: two toolchains, a directory of notes, .env files hidden in all projects, "
+     "and two hosts.",
+     "version: 1\n"
+     "presets: [git, node]\n"
+     "sandbox:\n"
+     "  paths:\n"
+     "    notes: {root: ~/notes, mode: ro}\n"
+     "  deny: [.env, \"*.pem\"]\n"
+     "  network:\n"
+     "    mode: proxy\n"
+     "    allow: [\"registry.example:443\", \"**.docs.example\"]\n"},
+    {"A project's policy, which only narrows: generated files stay as they are, customer data is "
+     "hidden, and the build has less memory.",
+     "version: 1\n"
+     "sandbox:\n"
+     "  protect: [src/generated]\n"
+     "  deny: [fixtures/customers]\n"
+     "  limits: {memory: 2G}\n"},
+    {"An org's policy: nobody changes the mode of the network, and one domain is out of reach.",
+     "version: 1\n"
+     "lock: [sandbox.network.mode]\n"
+     "sandbox:\n"
+     "  network:\n"
+     "    mode: proxy\n"
+     "    deny: [\"**.paste.example\"]\n"},
+    {"One file of a secret directory, opened by the user.",
+     "version: 1\n"
+     "sandbox:\n"
+     "  paths:\n"
+     "    known-hosts: {root: ~/.ssh/known_hosts, mode: ro}\n"},
+};
+
+static void add_section(struct strbuf *out, const char *title, const char *text)
+{
+    strbuf_addf(out, ".SH %s\n", title);
+    roff_prose(out, text);
+}
+
+static void add_paragraphs(struct strbuf *out, const char *text)
+{
+    strbuf_add(out, ".PP\n");
+    roff_prose(out, text);
+}
+
+static void add_keys(struct strbuf *out)
+{
+    struct bawn_key key;
+
+    add_section(out, "KEYS", keys);
+    for (size_t i = 0; bawn_policy_key(i, &key); i++) {
+        strbuf_add(out, ".TP\n\\fB");
+        roff_literal(out, key.key);
+        strbuf_add(out, "\\fR: \\fI");
+        roff_literal(out, key.takes);
+        strbuf_add(out, "\\fR\n");
+        roff_prose(out, key.help);
+    }
+}
+
+/* Lines as they are. */
+static void add_code(struct strbuf *out, const char *code)
+{
+    strbuf_add(out, ".PP\n.RS 4\n.nf\n");
+    while (*code) {
+        char line[128];
+        size_t length = strcspn(code, "\n");
+
+        (void)snprintf(line, sizeof(line), "%.*s", (int)length, code);
+        roff_literal(out, line);
+        strbuf_add(out, "\n");
+        code += length + (code[length] == '\n');
+    }
+    strbuf_add(out, ".fi\n.RE\n");
+}
+
+static void add_examples(struct strbuf *out)
+{
+    strbuf_add(out, ".SH EXAMPLES\n");
+    for (size_t i = 0; i < COUNT(examples); i++) {
+        if (i > 0)
+            strbuf_add(out, ".PP\n");
+        roff_prose(out, examples[i].text);
+        add_code(out, examples[i].code);
+    }
+}
+
+void docgen_policy(struct strbuf *out)
+{
+    strbuf_add(out, ".\\\" Made by docgen from the table of keys.\n");
+    roff_title(out, "BAWN\\-POLICY", 5, "File Formats");
+    strbuf_add(out, ".SH NAME\nbawn\\-policy \\- what a contained program may do\n");
+    add_section(out, "DESCRIPTION", description);
+    add_section(out, "LAYERS", layers);
+    roff_entries(out, layer_list, COUNT(layer_list));
+    add_paragraphs(out, authority);
+    add_section(out, "PATHS", paths);
+    roff_entries(out, modes, COUNT(modes));
+    strbuf_add(out, ".SS Precedence\n");
+    roff_prose(out, precedence);
+    add_section(out, "PATTERNS", patterns);
+    roff_entries(out, wildcards, COUNT(wildcards));
+    add_section(out, "NETWORK RULES", network);
+    roff_entries(out, hosts, COUNT(hosts));
+    add_paragraphs(out, network_order);
+    add_keys(out);
+    add_section(out, "BUILT\\-IN LISTS", lists);
+    add_section(out, "OTHER FORMATS", other_formats);
+    roff_entries(out, formats, COUNT(formats));
+    strbuf_add(out, ".SH ENVIRONMENT\n");
+    roff_entries(out, variables, COUNT(variables));
+    strbuf_add(out, ".SH FILES\n");
+    roff_entries(out, files, COUNT(files));
+    add_examples(out);
+    strbuf_add(out, ".SH SEE ALSO\n.BR bawn (1)\n");
+}

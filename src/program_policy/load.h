@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy that the options of a command line select. */
+#ifndef PROGRAM_POLICY_LOAD_H
+#define PROGRAM_POLICY_LOAD_H
+
+#include "program_policy/own.h"
+#include "program_policy/verb.h"
+#include "verbs/rows.h"
+
+/* Collects what the options say. */
+int load_collect(const struct options *options, struct bawn_load **ret_load,
+                 struct bawn_error *err);
+
+/* Loads the policy. Complaints go to output->notes, unless ret_report takes them. */
+int load_policy(const struct options *options, struct output *output,
+                struct bawn_policy **ret_policy, struct bawn_report **ret_report,
+                struct bawn_error *err);
+
+/* The same for a plan: patterns that hide files are looked up. */
+int load_policy_to_run(const struct options *options, struct output *output,
+                       struct bawn_policy **ret_policy, struct bawn_error *err);
+
+/* Adds the complaints of the reports, of which some may be NULL, as one JSON array. */
+void load_add_complaints(struct strbuf *out, const char *key,
+                         const struct bawn_report *const *reports, size_t count);
+
+/* Adds complaints that are no failure to output->notes, unless they are not wanted. */
+void load_note(struct output *output, const struct bawn_report *report);
+
+/*
+ * A policy could not be read: puts every complaint where main finds it and
+ * makes *err the sum of them. what names the policy. Returns result.
+ */
+int load_refuse(struct output *output, const struct bawn_report *report, const char *what,
+                int result, struct bawn_error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn run and shell: makes the plan of the policy and hands it to the launcher. */
+#include "base/cleanup.h"
+#include "program_policy/load.h"
+
+#include <bawn/run.h>
+
+/* What the launcher is told again: the words of this command line, as they were typed. */
+int run_with_plan(const struct options *options, struct output *output, struct bawn_error *err)
+{
+    autopolicy struct bawn_policy *policy = NULL;
+    autohost struct bawn_host *host = NULL;
+    autoplan struct bawn_plan *plan = NULL;
+    autoclose int fd = -EBADF;
+    autofree char *left_out = NULL;
+    unsigned flags = options_has(options, OPTION_BEST_EFFORT) ? BAWN_COMPILE_BEST_EFFORT : 0;
+    int result = load_policy_to_run(options, output, &policy, err);
+
+    if (result == 0)
+        result = bawn_host_probe_kernel(&host, err);
+    if (result == 0)
+        result = bawn_plan_new(policy, host, &plan, err);
+    if (result == 0)
+        result = bawn_plan_compile(plan, flags, &fd, err);
+    if (result == 0 && !output->quiet)
+        result = bawn_plan_left_out(plan, &left_out, err);
+    if (result < 0)
+        return result;
+    if (left_out && *left_out)
+        strbuf_addf(&output->notes, "bawn: %s", left_out);
+    output_flush(output);
+    return bawn_launcher_exec(fd, output->args, err);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn why: the whole story of one decision. */
+#include "base/cleanup.h"
+#include "program_policy/load.h"
+
+#include <string.h>
+
+/* In the order of enum bawn_operation. */
+static const char *const words[] = {"read", "write", "exec", "connect", NULL};
+
+static int run_why(const struct options *options, struct output *output, struct bawn_error *err)
+{
+    const char *word = options->words.items[0];
+    const char *what = options->words.items[1];
+    autopolicy struct bawn_policy *policy = NULL;
+    autofree char *text = NULL;
+    unsigned operation = 0;
+    int verdict;
+    int result;
+
+    while (words[operation] && strcmp(words[operation], word) != 0)
+        operation++;
+    if (!words[operation])
+        return words_refuse(words, "why", word, err);
+    result = load_policy(options, output, &policy, NULL, err);
+    if (result < 0)
+        return result;
+    verdict = bawn_decide(policy, (enum bawn_operation)operation, what, NULL, err);
+    if (verdict < 0)
+        return verdict;
+    result = bawn_explain(policy, (enum bawn_operation)operation, what, output_format(output),
+                          &text, err);
+    if (result < 0)
+        return result;
+    strbuf_add(&output->text, text);
+    return verdict_status((enum bawn_verdict)verdict);
+}
+
+const struct verb verb_why = {
+    .name = "why",
+    .arguments = "OPERATION WHAT",
+    .summary = "explain a decision: the rules that had a say, and what would change it",
+    .details = "Tells how the path was resolved or the host understood, every rule that had a say, "
+               "the one that won with its file and line, and what would change the answer.\n"
+               "OPERATION is read, write, exec or connect.\n"
+               "The exit status is that of 'bawn check': 0 allowed, 1 denied, 2 asked about.",
+    .words = words,
+    .fill = FILL_FILES,
+    .min_args = 2,
+    .max_args = 2,
+    .groups = (const struct option_group *const[]){&load_options, &verb_options, NULL},
+    .run = run_why,
+};

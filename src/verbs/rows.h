@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options that more than one verb takes. */
+#ifndef VERBS_ROWS_H
+#define VERBS_ROWS_H
+
+#include "verbs/option.h"
+
+/* Which policy: shared by all verbs that load one. */
+extern const struct option_group load_options;
+/* Of these, --workspace alone. */
+extern const struct option_group load_place;
+/* How it runs: run and shell. */
+extern const struct option_group run_options;
+/* The same of exec. */
+extern const struct option_group exec_options;
+/* What is printed: plan. */
+extern const struct option_group plan_options;
+/* How it ends: stop. */
+extern const struct option_group stop_options;
+/* --help, --json, --quiet: every verb has them. */
+extern const struct option_group verb_options;
+
+#endif
