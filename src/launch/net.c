@@ -53,11 +53,13 @@ static _Noreturn int make_namespace(void *context)
 
 int net_begin(struct net_maker *maker, const struct image_limits *limits, struct bawn_error *err)
 {
+    /* Not on ours: all of that would be cleared first. */
+    _Alignas(16) static char stack[16384];
     const int flags = CLONE_VM | CLONE_FILES;
 
     maker->limits = limits;
     maker->is_ready = 0;
-    maker->pid = clone(make_namespace, maker->stack + sizeof(maker->stack), flags, maker);
+    maker->pid = clone(make_namespace, stack + sizeof(stack), flags, maker);
     return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;
 }
 

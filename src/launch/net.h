@@ -16,7 +16,6 @@ struct net_maker {
     const struct image_limits *limits;
     uint32_t is_ready; /* a futex */
     int errnum, counts_errnum;
-    _Alignas(16) char stack[16384];
 };
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that
