@@ -28,13 +28,15 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 
-enum { JOBS_MAX = 256, BIRTHS_MAX = 4, STACK_BYTES = 32 * 1024 };
+enum { JOBS_MAX = 256, BIRTHS_MAX = 4, STACK_BYTES = 32 * 1024, POOL_FULL_BYTES = 64 * 1024 };
 
 /* What one child needs until its exec. */
 struct birth {
@@ -265,6 +267,24 @@ static uint32_t count_processes(void)
     return count;
 }
 
+/* All private places are one file system: where a command that failed leaves no room in it, that
+ * may be why. */
+static bool is_pool_full(const struct image *image)
+{
+    struct statfs room;
+
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        char path[LIMIT_PATH_BYTES + 1];
+
+        if (step->step != STEP_PRIVATE)
+            continue;
+        (void)snprintf(path, sizeof(path), "/%s", image_string(image, step->target));
+        return statfs(path, &room) == 0 &&
+               (room.f_bavail * (uint64_t)room.f_bsize < POOL_FULL_BYTES || room.f_ffree == 0);
+    }
+    return false;
+}
+
 /* The end of the command with which all ends. Where no group counts forks that were refused, it is
  * worth a look how many processes a command that failed leaves behind. */
 _Noreturn static void end_with(const struct init *init, const struct job *job, int status)
@@ -274,6 +294,7 @@ _Noreturn static void end_with(const struct init *init, const struct job *job, i
 
     if (status != 0 && limits->cgroup == CGROUP_NONE && limits->pids > 0)
         message.flags = count_processes();
+    message.is_full = status != 0 && is_pool_full(init->image);
     (void)sync_send(init->sock, &message, NULL, 0, NULL, 0, NULL);
     /* The kernel ends what is left inside with us. */
     _exit(0);

@@ -131,6 +131,14 @@ static void add_pool(struct compiler *compiler, uint64_t size_bytes)
     place_step(compiler, PLACE_LATE, pool, NULL, "/");
 }
 
+/* A private place in a private place is a directory like others. */
+static bool is_in_pool(const struct compiler *compiler, const char *target)
+{
+    const struct cover *cover = place_cover(compiler, target);
+
+    return cover && cover->is_pool;
+}
+
 static int private_step(struct compiler *compiler, const struct mount_step *step, unsigned mode)
 {
     struct image_mount mount = {.step = STEP_PRIVATE, .mode = (uint16_t)mode};
@@ -139,13 +147,20 @@ static int private_step(struct compiler *compiler, const struct mount_step *step
 
     if (step->read_only)
         return tmpfs_step(compiler, step, mode);
+    if (is_in_pool(compiler, step->target)) {
+        place_make_dir(compiler, step->target, mode);
+        return 0;
+    }
     r = make_room(compiler, step);
     if (r <= 0)
         return r;
     add_pool(compiler, step->size_bytes);
     (void)snprintf(name, sizeof(name), "pool/%u", compiler->private_count++);
     place_step(compiler, PLACE_LATE, mount, name, step->target);
-    return place_add_cover(compiler, step->target, COVER_OWN, true, false);
+    r = place_add_cover(compiler, step->target, COVER_OWN, true, false);
+    if (r == 0)
+        compiler->covers.items[compiler->covers.count - 1].is_pool = true;
+    return r;
 }
 
 /* Whether only root can change what the name of a node leads to; its own mode says nothing. */

@@ -95,6 +95,14 @@ void place_make_parents(struct compiler *compiler, const char *target)
     }
 }
 
+void place_make_dir(struct compiler *compiler, const char *target, unsigned mode)
+{
+    place_make_parents(compiler, target);
+    if (!place_is_made(compiler, target, MADE_ENTRY))
+        place_step(compiler, place_when_made(compiler, target),
+                   (struct image_mount){.step = STEP_DIR, .mode = (uint16_t)mode}, NULL, target);
+}
+
 void place_make_point(struct compiler *compiler, const char *target, bool is_file)
 {
     const struct cover *cover = place_cover(compiler, target);

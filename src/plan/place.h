@@ -42,6 +42,8 @@ bool place_is_made(struct compiler *compiler, const char *path, enum made_kind k
 
 /* The directories above a target that are ours to make. */
 void place_make_parents(struct compiler *compiler, const char *target);
+/* A directory of the sandbox's own, and those above it. */
+void place_make_dir(struct compiler *compiler, const char *target, unsigned mode);
 /* What a mount needs below it: a directory or a file, unless a tree of the host has it. */
 void place_make_point(struct compiler *compiler, const char *target, bool is_file);
 /* The directories above a target, in a writable tree of the host, become mount points. */

@@ -224,6 +224,8 @@ static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
     uint64_t preset = policy_number(plan->policy, SETTING_LIMITS_PRESET);
     bool strict = preset == LIMITS_STRICT;
     uint64_t half = facts->memory_bytes / 2;
+    uint64_t eighth = facts->memory_bytes / 8 >> 20 << 20;
+    const uint64_t least = 256ULL << 20;
 
     if (preset == LIMITS_NONE)
         return 0;
@@ -235,7 +237,7 @@ static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
     case SETTING_LIMITS_MEMORY:
         return strict || half < 2 * gib ? 2 * gib : half;
     case SETTING_LIMITS_TMP_SIZE:
-        return 256ULL << 20;
+        return strict || eighth < least ? least : eighth;
     case SETTING_LIMITS_IO_WEIGHT:
         return 100;
     case SETTING_LIMITS_CPU:

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "policy/message.h"
 
@@ -404,6 +405,45 @@ static int deny_devices(struct policy *policy)
     return 0;
 }
 
+/* Whether somebody shows the home as it is: as the workspace, by name, or with all of the host. */
+static bool is_home_shown(const struct policy *policy)
+{
+    const struct setting *reads = &policy->settings[SETTING_READS];
+
+    if (path_is_below(policy->home, policy->workspace) ||
+        (reads->is_set && reads->number == READS_STATIC))
+        return true;
+    vec_each (&policy->rules, rule) {
+        if ((*rule)->kind == RULE_PATH && (*rule)->layer->authority > AUTHORITY_PROJECT &&
+            path_is_below(policy->home, (*rule)->path))
+            return true;
+    }
+    return false;
+}
+
+/* The sandbox's own home. It is the profile's, whoever has set it: a grant in it is stronger. */
+static int add_home(struct policy *policy)
+{
+    const struct setting *setting = &policy->settings[SETTING_HOME];
+    struct path_rule *rule;
+
+    if (policy_number(policy, SETTING_HOME) == HOME_NONE || policy->layers.count == 0 ||
+        is_home_shown(policy))
+        return 0;
+    rule = arena_new(&policy->arena, struct path_rule);
+    if (!rule)
+        return -ENOMEM;
+    *rule = (struct path_rule){.kind = RULE_PATH,
+                               .path = policy->home,
+                               .spelled = policy->home,
+                               .name = "home",
+                               .read = ACCESS_PRIVATE,
+                               .write = ACCESS_PRIVATE,
+                               .layer = policy->layers.items[0],
+                               .origin = setting->origin};
+    return vec_push(&policy->rules, rule) ? 0 : -ENOMEM;
+}
+
 /* Whoever allows containers gives up what the profile and the lists cover in /proc: the kernel
  * would refuse a container one of its own. */
 static void uncover_proc(struct policy *policy)
@@ -446,6 +486,8 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
 
     if (r == 0)
         r = deny_devices(policy);
+    if (r == 0)
+        r = add_home(policy);
     if (r < 0)
         return error_memory(err);
     uncover_proc(policy);

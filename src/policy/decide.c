@@ -66,18 +66,20 @@ static bool names_entry(const struct path_rule *rule, const struct path_rule *li
     return !rule->link || (listed->link && path_is_below(rule->link, listed->link));
 }
 
-/* Where protecting makes no sense: a private tree has nothing of the host in it, and a workspace
- * that itself lies below a protected name (a worktree in .claude) was chosen by the user. */
+/* Where a built-in entry makes no sense: a private tree has nothing of the host in it, and a
+ * workspace that itself lies below a protected name (a worktree in .claude) was chosen by the user.
+ * Secrets bind in private trees other than the home: services have theirs in /run and /proc. */
 static bool is_own_ground(const struct policy *policy, const struct tree_answer *answer,
                           const struct tree_match *listed, enum path_op op)
 {
     const struct tree_match *profile = &answer->best[CLASS_PROFILE][op];
+    bool is_secret = listed->rule->kind == RULE_SECRET;
     struct tree_match winner;
 
     (void)pick_winner(answer, op, &winner);
     if (winner.rule && rule_access(winner.rule, op) == ACCESS_PRIVATE)
-        return true;
-    return profile->rule && profile->depth >= listed->depth &&
+        return !is_secret || path_is_below(winner.rule->path, policy->home);
+    return !is_secret && profile->rule && profile->depth >= listed->depth &&
            strcmp(profile->rule->path, policy->workspace) == 0;
 }
 
@@ -85,7 +87,7 @@ static bool is_own_ground(const struct policy *policy, const struct tree_answer 
 static bool is_reopened(const struct policy *policy, const struct tree_answer *answer,
                         const struct tree_match *listed, enum path_op op)
 {
-    if (listed->rule->kind == RULE_PROTECTED && is_own_ground(policy, answer, listed, op))
+    if (is_own_ground(policy, answer, listed, op))
         return true;
     for (enum rule_class class = CLASS_USER; class <= CLASS_ORG; class ++) {
         const struct tree_match *match = &answer->best[class][op];

@@ -14,7 +14,7 @@
  *      about, stands.
  *   3. A built-in entry stands unless the user or the org names that very
  *      path or one below it. A protected one binds neither in private trees
- *      nor above the workspace.
+ *      nor above the workspace, a secret not in the private home.
  *   4. A project makes it stricter, never laxer.
  *   5. Policy files are not written, whatever any rule says.
  * What cannot be read cannot be written.

@@ -179,6 +179,8 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
     static const char *const allowed[] = {"read.allowed", "write.allowed", "exec.allowed"};
     enum refusal refusal;
 
+    if (decision->access == ACCESS_PRIVATE)
+        strbuf_add(out, "private: nothing of the host is there");
     if (decision->access < ACCESS_ASK)
         return allowed[op];
     refusal = refusal_of(op, decision, is_readable);

@@ -10,6 +10,7 @@
 
 static const char *const reads_words[] = {"strict", "dynamic", "static", NULL};
 static const char *const network_words[] = {"none", "proxy", "isolated", "veth", "host", NULL};
+static const char *const home_words[] = {"none", "private", "keep", NULL};
 static const char *const unlisted_words[] = {"deny", "ask", NULL};
 static const char *const limits_words[] = {"strict", "default", "none", NULL};
 
@@ -66,8 +67,10 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                    1ULL << 30, NULL, "Open files of each process."},
     [SETTING_LIMITS_FILE_SIZE] = {"sandbox.limits.file_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
                                   "The largest file that may be written."},
-    [SETTING_LIMITS_TMP_SIZE] = {"sandbox.limits.tmp_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
-                                 "Size of all private directories together. Default: 256M."},
+    [SETTING_LIMITS_TMP_SIZE] =
+        {"sandbox.limits.tmp_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+         "Size of all private directories together. Default: an eighth of the memory, at "
+         "least 256M."},
     [SETTING_LIMITS_TIME] = {"sandbox.limits.time", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
                              "Wall-clock time, then the command is ended with exit status 124."},
     [SETTING_PROCESS_DEBUG] = {"sandbox.process.debug", VALUE_BOOL, NARROW_LOWER, 0, NULL,
@@ -86,6 +89,10 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_WORKSPACE_MOUNT] = {"sandbox.workspace_mount", VALUE_PLACE, NARROW_NEVER, 0, NULL,
                                  "Where the workspace is inside. Default: where it is on the "
                                  "host, which /proc/self/mountinfo tells in any case."},
+    [SETTING_HOME] = {"sandbox.home", VALUE_WORD, NARROW_LOWER, 0, home_words,
+                      "What stands at the home inside, below what is granted there: private is an "
+                      "empty directory that is gone afterwards, keep is one for each workspace "
+                      "that is there again the next time, none is nothing."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {
@@ -134,6 +141,8 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
         return number == NETWORK_NONE || number == NETWORK_HOST
                    ? NULL
                    : "not carried out yet: none and host are";
+    case SETTING_HOME:
+        return number == HOME_KEEP ? "not carried out yet: private and none are" : NULL;
     case SETTING_NETWORK_HTTP_PROXY_PORT:
     case SETTING_NETWORK_SOCKS_PROXY_PORT:
     case SETTING_NETWORK_AUTHZ_PORT:

@@ -76,7 +76,7 @@ static void print_json(const struct checker *checker, const char *what,
 }
 
 /* "(rule RULE, FILE:LINE)" */
-static void print_origin(struct strbuf *out, const struct bawn_decision *decision)
+static void print_origin(struct strbuf *out, const struct bawn_decision *decision, const char *more)
 {
     const char *rule = bawn_decision_rule(decision);
     const char *file = bawn_decision_file(decision);
@@ -89,7 +89,7 @@ static void print_origin(struct strbuf *out, const struct bawn_decision *decisio
     }
     if (*file && bawn_decision_line(decision) > 0)
         strbuf_addf(out, ":%u", bawn_decision_line(decision));
-    strbuf_add(out, ")\n");
+    strbuf_addf(out, ")%s%s\n", more && *more ? ", " : "", more ? more : "");
 }
 
 static void print_text(const struct checker *checker, const struct bawn_decision *decision)
@@ -115,7 +115,7 @@ static void print_text(const struct checker *checker, const struct bawn_decision
         strbuf_add(out, verdict_word(verdict));
     strbuf_addf(out, " %s ", words[checker->check]);
     strbuf_add_escaped(out, bawn_decision_target(decision));
-    print_origin(out, decision);
+    print_origin(out, decision, verdict == BAWN_ALLOW ? shown : NULL);
 }
 
 static int check_one(struct checker *checker, const char *what, struct bawn_error *err)

@@ -2,6 +2,7 @@
 #include "session/breach.h"
 
 #include "base/error.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,6 +48,27 @@ static void size_words(char *out, size_t size, uint64_t bytes, const char *space
     }
     (void)snprintf(out, size, "%llu%s%s", (unsigned long long)bytes, unit ? space : "",
                    units[unit]);
+}
+
+void breach_explain_full(const struct image *image, struct bawn_error *err)
+{
+    autostrbuf struct strbuf names = {0};
+    char is[32], more[32];
+    uint64_t bytes = 0;
+
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step == STEP_POOL)
+            bytes = step->size_bytes;
+        if (step->step == STEP_PRIVATE)
+            strbuf_addf(&names, "%s/%s", names.length ? ", " : "",
+                        image_string(image, step->target));
+    }
+    size_words(is, sizeof(is), bytes, " ");
+    size_words(more, sizeof(more), bytes * 2, "");
+    (void)error_set(err, ENOSPC, "limit.tmp_size",
+                    "the private directories are full: %s have %s together (limits.tmp_size)",
+                    names.failed ? "they" : names.text, is);
+    error_hint(err, "raise it with --set sandbox.limits.tmp_size=%s", more);
 }
 
 void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err)

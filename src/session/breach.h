@@ -4,6 +4,7 @@
 #define SESSION_BREACH_H
 
 #include "kernel/cgroup.h"
+#include "wire/image.h"
 
 enum breach {
     BREACH_NONE,
@@ -22,6 +23,9 @@ enum breach breach_find(const struct cgroup_metrics *before, const struct cgroup
  */
 enum breach breach_find_measured(uint64_t memory_bytes, uint64_t threads,
                                  const struct cgroup_limits *limits);
+
+/* The private places were full. */
+void breach_explain_full(const struct image *image, struct bawn_error *err);
 
 /* Fills err with the sentence and, as its hint, the way to raise the limit. limits has the one
  * that was hit. Not for BREACH_NONE. */

@@ -201,6 +201,9 @@ static void tell_breach(const struct session *session, const struct cgroup_metri
     } else if (breach == BREACH_MEMORY || breach == BREACH_PIDS) {
         breach_explain(breach, &session->limits, &said);
         session_say(session, &said);
+    } else if (session->is_pool_full) {
+        breach_explain_full(session->request->image, &said);
+        session_say(session, &said);
     }
 }
 

@@ -52,7 +52,7 @@ struct session {
     int64_t started_ms;
     uint64_t memory_peak, threads_peak; /* where they are measured, not counted */
     bool has_ended;
-    bool is_timed_out, is_over_memory;
+    bool is_timed_out, is_over_memory, is_pool_full;
     int wait_status;
     struct bawn_error failure; /* of the last steps of the set-up */
     int exec_errno;            /* why the command could not be started */

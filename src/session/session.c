@@ -75,6 +75,7 @@ static int on_own_message(struct session *session, const struct sync_message *me
         return 0;
     case SYNC_EXITED:
         session_report(session, 0, NULL);
+        session->is_pool_full = message->is_full;
         if (message->flags > session->threads_peak)
             session->threads_peak = message->flags;
         return end_with(session, message->value);

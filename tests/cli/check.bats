@@ -77,9 +77,9 @@ setup() {
     mkdir dir
     ln -s /nowhere link
     for path in /nowhere/x link/x "$HOME/.ssh/id_rsa" dir/.env; do
-        run --separate-stderr -1 "$BAWN" check --isolated --reads strict --deny .env resolve "$path"
+        run --separate-stderr -1 "$BAWN" check --isolated --reads strict --set sandbox.home=none --deny .env resolve "$path"
         [[ $output == "Cannot "* ]]
-        run --separate-stderr -1 "$BAWN" check --isolated --reads strict --deny .env --json resolve "$path"
+        run --separate-stderr -1 "$BAWN" check --isolated --reads strict --set sandbox.home=none --deny .env --json resolve "$path"
         [ "$(json_get "$output" 'd["operation"], d["verdict"]')" = "('resolve', 'deny')" ]
     done
     run --separate-stderr -2 "$BAWN" check --isolated --ask /nowhere resolve link/x

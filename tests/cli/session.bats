@@ -299,8 +299,9 @@ gone() {
     run -0 env SECRET_TOKEN=x LD_PRELOAD= LANG=C "$BAWN" exec "$sid" -- env
     [[ $output != *SECRET_TOKEN* && $output != *LD_PRELOAD* ]]
     [[ $output == *LANG=C* ]]
-    run "$BAWN" exec "$sid" -- sh -c "echo x >'$HOME/outside'"
+    run "$BAWN" exec "$sid" -- sh -c 'echo x >/usr/outside'
     [ "$status" -ne 0 ]
+    run -0 "$BAWN" exec "$sid" -- sh -c "echo x >'$HOME/outside'"
     [ ! -e "$HOME/outside" ]
     run -0 "$BAWN" exec "$sid" -- grep -E '^(NoNewPrivs|Seccomp|CapEff|CapBnd)' /proc/self/status
     [[ $output == *'NoNewPrivs:'*1* && $output == *'Seccomp:'*2* ]]

@@ -149,7 +149,7 @@ START_TEST(grants_become_mounts_and_denials_masks)
     ck_assert(!find_step(&plan, "/srv/work")->read_only);
     ck_assert(find_step(&plan, "/srv/ro")->read_only);
     ck_assert_int_eq((int)find_step(&plan, "/tmp")->kind, MOUNT_TMPFS);
-    ck_assert_uint_eq(find_step(&plan, "/tmp")->size_bytes, 256ULL << 20);
+    ck_assert_uint_eq(find_step(&plan, "/tmp")->size_bytes, 2ULL << 30);
     ck_assert_int_eq((int)find_step(&plan, "/srv/work/secret")->kind, MOUNT_MASK_DIR);
     ck_assert_int_eq((int)find_step(&plan, "/srv/work/key")->kind, MOUNT_MASK_FILE);
     /* Hidden by absence, or not there: no step. */

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# The home inside.
+load common
+
+setup() {
+    cli_setup
+    mkdir -p "$HOME/.ssh" "$HOME/src/app" "$HOME/tool"
+    echo key >"$HOME/.ssh/id_rsa"
+    echo alias >"$HOME/.bashrc"
+    echo tool >"$HOME/tool/name"
+    cd "$HOME/src/app"
+}
+
+@test "home: empty, writable, and gone afterwards; the workspace is in it" {
+    run -0 "$BAWN" run -- sh -c 'ls -A ~ ~/src'
+    [ "$output" = "$HOME:"$'\n.cache\nsrc\n\n'"$HOME/src:"$'\napp' ]
+    run -0 "$BAWN" run -- sh -c 'cd ~ && mkdir .aws .config .ssh && for f in .npmrc .netrc .bashrc .claude.json \
+        .aws/credentials .config/x .ssh/id_rsa; do echo inside >$f && cat $f; done; echo work >~/src/app/made'
+    [ "$(sort -u <<<"$output")" = inside ]
+    [ "$(cat "$HOME/.ssh/id_rsa" "$HOME/.bashrc")" = $'key\nalias' ]
+    [ "$(cat "$HOME/src/app/made")" = work ]
+    [ "$(ls -A "$HOME")" = $'.bashrc\n.ssh\nsrc\ntool' ]
+    run -0 "$BAWN" run -- ls -A "$HOME"
+    [ "$output" = $'.cache\nsrc' ]
+}
+
+@test "home: what is granted in it is the host's" {
+    run -0 "$BAWN" run --ro ~/tool -- sh -c 'cat ~/tool/name; echo x >~/tool/name || echo refused; echo y >~/beside'
+    [[ $output == tool*refused ]]
+    [ "$(cat "$HOME/tool/name")" = tool ] && [ ! -e "$HOME/beside" ]
+    run -0 "$BAWN" run --rw ~/tool -- sh -c 'echo new >~/tool/name'
+    [ "$(cat "$HOME/tool/name")" = new ]
+    run -0 "$BAWN" run --ro ~ -- sh -c 'cat ~/.bashrc; cat ~/.ssh/id_rsa || echo refused'
+    [[ $output == alias*refused ]]
+}
+
+@test "home: as the workspace it is the host's" {
+    cd "$HOME"
+    run -0 "$BAWN" run -- sh -c 'cat tool/name; echo made >made; cat .ssh/id_rsa || echo refused'
+    [[ $output == tool*refused ]]
+    [ "$(cat "$HOME/made")" = made ]
+}
+
+@test "home: the way to what is granted in it cannot be moved away" {
+    mkdir -p .git/hooks
+    run -0 "$BAWN" run -- sh -c 'mv ~/src ~/away || echo stays; mkdir -p ~/away/app 2>/dev/null
+        echo x >~/src/app/.git/hooks/pre-commit || echo refused'
+    [[ $output == *stays*refused* ]]
+    [ ! -e .git/hooks/pre-commit ]
+}
+
+@test "home: check tells that it is not the host's" {
+    run -0 "$BAWN" check read ~/.ssh/id_rsa
+    [[ $output == "allow read $HOME/.ssh/id_rsa ("*"private: nothing of the host is there" ]]
+    run -0 "$BAWN" check --json read ~/.ssh/id_rsa
+    [ "$(json_get "$output" 'd["text"]')" = "private: nothing of the host is there" ]
+    run -1 "$BAWN" check --set sandbox.home=none read ~/.ssh/id_rsa
+}
+
+@test "home: when the private directories are full, the end says which and what raises it" {
+    run -1 --separate-stderr "$BAWN" run --set sandbox.limits.tmp_size=1M -- sh -c 'head -c 2M /dev/zero >~/x'
+    [[ $stderr == *"private directories are full: "*"/tmp"*"1 MiB together (limits.tmp_size)"* ]]
+    [[ $stderr == *"--set sandbox.limits.tmp_size=2MiB"* ]]
+    run -1 --separate-stderr "$BAWN" run --set sandbox.limits.tmp_size=1M -- sh -c 'head -c 512K /dev/zero >~/x; exit 1'
+    [[ $stderr != *full* ]]
+}
+
+@test "home: private directories are as large as an eighth of the memory" {
+    memory=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 8 / 1024 * 1024))
+    [ "$memory" -gt $((256 * 1024)) ] || memory=$((256 * 1024))
+    run -0 "$BAWN" run -- df -k --output=size /tmp
+    [ "${lines[1]// /}" -le "$memory" ] && [ "${lines[1]// /}" -ge $((memory - memory / 4)) ]
+}
