@@ -27,7 +27,8 @@ struct bawn_decision;
  * are followed where the program could follow them, "." and ".." are taken
  * out, the file itself need not exist. A relative path starts in the
  * workspace. A path that cannot be resolved (a loop, ".." behind something
- * that does not exist) is denied.
+ * that does not exist) is denied. A program that is named without a slash is
+ * looked for in PATH, as exec would.
  */
 BAWN_API bool bawn_can_read(const struct bawn_policy *policy, const char *path,
                             struct bawn_decision **ret_decision, struct bawn_error *err);

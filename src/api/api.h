@@ -125,4 +125,13 @@ const struct builtin_file *builtin_find(const char *folder, const char *name);
 /* What to do about a name that is none: the nearest one, or all there are in the folder. */
 void builtin_hint(const char *folder, const char *name, struct strbuf *out);
 
+/* An answer; takes both texts. Returns the verdict, or -ENOMEM: one without its reasons is none. */
+int decision_give(enum bawn_verdict verdict, const char *code, struct strbuf *text,
+                  struct strbuf *rule, const struct origin *origin, const char *target,
+                  struct bawn_decision **ret_decision, struct bawn_error *err);
+
+/* May a program be run by its name alone? As exec would look for it. */
+int decide_program(const struct bawn_policy *policy, const char *name,
+                   struct bawn_decision **ret_decision, struct bawn_error *err);
+
 #endif

@@ -80,10 +80,9 @@ static enum bawn_verdict verdict_of(enum access access)
     return access == ACCESS_DENY ? BAWN_DENY : access == ACCESS_ASK ? BAWN_ASK : BAWN_ALLOW;
 }
 
-/* Takes both texts. Returns the verdict, or -ENOMEM: an answer without its reasons is none. */
-static int give_decision(enum bawn_verdict verdict, const char *code, struct strbuf *text,
-                         struct strbuf *rule, const struct origin *origin, const char *target,
-                         struct bawn_decision **ret_decision, struct bawn_error *err)
+int decision_give(enum bawn_verdict verdict, const char *code, struct strbuf *text,
+                  struct strbuf *rule, const struct origin *origin, const char *target,
+                  struct bawn_decision **ret_decision, struct bawn_error *err)
 {
     struct bawn_decision *decision = calloc(1, sizeof(*decision));
 
@@ -142,7 +141,7 @@ static int decide_unresolved(const struct policy *policy, enum bawn_operation op
         return BAWN_DENY;
     message_unresolved(policy, message_op(operation), path, why->message, &text);
     strbuf_addf(&rule, "unresolved %s", why->code);
-    return give_decision(BAWN_DENY, why->code, &text, &rule, NULL, path, ret_decision, err);
+    return decision_give(BAWN_DENY, why->code, &text, &rule, NULL, path, ret_decision, err);
 }
 
 /* A walk that judges each link on the way. */
@@ -219,7 +218,7 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
     code =
         message_path(policy, op, path, decision, decisions[PATH_READ].access < ACCESS_ASK, &text);
     message_label(decision, &rule);
-    return give_decision(verdict_of(decision->access), code, &text, &rule,
+    return decision_give(verdict_of(decision->access), code, &text, &rule,
                          decision->socket ? &decision->socket->origin
                          : decision->rule ? &decision->rule->origin
                                           : NULL,
@@ -259,7 +258,7 @@ static int decide_connect(const struct bawn_policy *policy, const char *target,
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
     (void)snprintf(shown, sizeof(shown), strchr(host.name, ':') ? "[%s]:%u" : "%s:%u", host.name,
                    host.port);
-    return give_decision(verdict_of(decision.access), code, &text, &rule, origin, shown,
+    return decision_give(verdict_of(decision.access), code, &text, &rule, origin, shown,
                          ret_decision, err);
 }
 
@@ -283,6 +282,8 @@ int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation,
         return r;
     if (operation == BAWN_CONNECT)
         return decide_connect(policy, what, ret_decision, err);
+    if (operation == BAWN_EXEC && *what && !strchr(what, '/'))
+        return decide_program(policy, what, ret_decision, err);
     return decide_file(&policy->policy, operation, what, ret_decision, err);
 }
 
@@ -404,7 +405,7 @@ static int check_limits(const struct policy *policy, const char *path, uint64_t 
         code = message_suffix(path, broken->suffixes, &text);
     if (count > 0)
         message_rule_label(broken ? broken : rules[0], &label);
-    return give_decision(broken ? BAWN_DENY : BAWN_ALLOW, code, &text, &label,
+    return decision_give(broken ? BAWN_DENY : BAWN_ALLOW, code, &text, &label,
                          count > 0 ? &(broken ? broken : rules[0])->origin : NULL, resolved,
                          ret_decision, err);
 }

@@ -436,6 +436,12 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
                resolved);
 }
 
+/* KERNEL: without a name server libraries ask 127.0.0.1, and some spin there. To this address,
+ * which no network has, there is no way: sending fails at once. */
+static const char no_resolver[] = "# the sandbox has no network of its own\n"
+                                  "nameserver 192.0.2.1\n"
+                                  "options timeout:1 attempts:1\n";
+
 static void own_files(struct compiler *compiler)
 {
     const struct compile_input *input = compiler->input;
@@ -452,7 +458,7 @@ static void own_files(struct compiler *compiler)
     text_step(compiler, "/etc/hosts",
               "127.0.0.1 localhost bawn\n::1 localhost ip6-localhost ip6-loopback\n");
     if (input->plan->network.mode != NETWORK_HOST)
-        text_step(compiler, "/etc/resolv.conf", "# the sandbox has no network of its own\n");
+        text_step(compiler, "/etc/resolv.conf", no_resolver);
 }
 
 static int one_step(struct compiler *compiler, const struct mount_step *step)

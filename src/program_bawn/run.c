@@ -174,6 +174,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .environ = front->environ,
         .argv = argv,
         .own_argv = front->argv,
+        .preset = argv && words_have(preset_words, argv[0]) ? argv[0] : NULL,
         .wants_stats = options_has(&front->options, OPTION_STATS),
         .needs_output = front->json,
         .is_detached = options_has(&front->options, OPTION_DETACH),

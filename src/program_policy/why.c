@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bawn why: the whole story of one decision. */
 #include "base/cleanup.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "program_policy/load.h"
 
 #include <string.h>
@@ -8,11 +10,30 @@
 /* In the order of enum bawn_operation. */
 static const char *const words[] = {"read", "write", "exec", "connect", NULL};
 
+/* There is no such program, or it is not shown. */
+static int print_lost(struct output *output, const struct bawn_decision *decision)
+{
+    const char *text = bawn_decision_text(decision);
+    autofree char *shown = text_escape_new(text, strlen(text), TEXT_LINES);
+
+    if (output->json) {
+        json_open(&output->text, NULL, '{');
+        json_put_string(&output->text, "verdict", "deny");
+        json_put_string(&output->text, "code", bawn_decision_code(decision));
+        json_put_string(&output->text, "text", text);
+        json_close(&output->text, '}');
+    } else if (shown) {
+        strbuf_addf(&output->text, "deny: %s\n", shown);
+    }
+    return STATUS_DENIED;
+}
+
 static int run_why(const struct options *options, struct output *output, struct bawn_error *err)
 {
     const char *word = options->words.items[0];
     const char *what = options->words.items[1];
     autopolicy struct bawn_policy *policy = NULL;
+    autodecision struct bawn_decision *decision = NULL;
     autofree char *text = NULL;
     unsigned operation = 0;
     int verdict;
@@ -25,9 +46,15 @@ static int run_why(const struct options *options, struct output *output, struct 
     result = load_policy(options, output, &policy, NULL, err);
     if (result < 0)
         return result;
-    verdict = bawn_decide(policy, (enum bawn_operation)operation, what, NULL, err);
+    verdict = bawn_decide(policy, (enum bawn_operation)operation, what, &decision, err);
     if (verdict < 0)
         return verdict;
+    /* A program by its name: the story is that of what it stands for, if that is shown at all. */
+    if (operation == BAWN_EXEC && !strchr(what, '/')) {
+        if (verdict == BAWN_DENY && !*bawn_decision_rule(decision))
+            return print_lost(output, decision);
+        what = bawn_decision_target(decision);
+    }
     result = bawn_explain(policy, (enum bawn_operation)operation, what, output_format(output),
                           &text, err);
     if (result < 0)

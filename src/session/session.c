@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/environ.h"
 #include "base/error.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "session/control.h"
 #include "session/output.h"
@@ -269,13 +270,28 @@ static bool is_missing(int errnum)
     return errnum == ENOENT || errnum == ENOTDIR;
 }
 
+/* Whether the caller has it. */
+static bool find_outside(const struct session_request *request, const char *name,
+                         char path[LIMIT_PATH_BYTES])
+{
+    const char *places = environ_get(request->environ, "PATH");
+
+    return places && program_next(&places, name, path);
+}
+
 static int refuse_exec(struct session *session, struct bawn_error *err)
 {
     const char *given = session->request->argv[0];
     int errnum = session->exec_errno;
+    char path[LIMIT_PATH_BYTES];
     char name[256];
 
     text_escape(name, sizeof(name), given, strlen(given), TEXT_ONE_LINE);
+    session->request->is_unrun = true;
+    if (is_missing(errnum) && !strchr(given, '/') && find_outside(session->request, given, path)) {
+        (void)program_refuse(given, path, session->request->preset, err);
+        return STATUS_NOT_FOUND;
+    }
     (void)error_errno(err, errnum, "run %s", name);
     if (is_missing(errnum))
         error_hint(err,
@@ -284,7 +300,6 @@ static int refuse_exec(struct session *session, struct bawn_error *err)
                    name);
     else if (errnum == EACCES)
         error_hint(err, "it is not executable inside; 'bawn why exec %s' says more", name);
-    session->request->is_unrun = true;
     return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 

@@ -23,9 +23,10 @@ struct session_request {
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;
-    int owner_fd;  /* a control connection whose end ends the session, or -EBADF */
-    int report_fd; /* of a detached session: session_run_detached sets it */
-    bool is_unrun; /* set when the command could not be run: why is in the error */
+    int owner_fd;       /* a control connection whose end ends the session, or -EBADF */
+    const char *preset; /* one that is made for the command, or NULL */
+    int report_fd;      /* of a detached session: session_run_detached sets it */
+    bool is_unrun;      /* set when the command could not be run: why is in the error */
     bool is_stale; /* set when the set-up failed: the host may not be what the image was made for */
 };
 

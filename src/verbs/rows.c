@@ -3,7 +3,7 @@
 #include "verbs/rows.h"
 
 static const char *const profiles[] = {"default", "strict", "static", "untrusted", "none", NULL};
-static const char *const presets[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
+const char *const preset_words[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
 static const char *const reads[] = {"strict", "static", "dynamic", NULL};
 static const char *const networks[] = {"none", "proxy", "isolated", "veth", "host", NULL};
 static const char *const limits[] = {"default", "strict", "none", NULL};
@@ -35,7 +35,7 @@ static const struct option rows[] = {
      .value = "NAME",
      .repeats = true,
      .open = true,
-     .words = presets,
+     .words = preset_words,
      .help = "Add what a kind of project needs."},
     {.id = OPTION_PATH,
      .name = "ro",

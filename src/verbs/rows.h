@@ -5,6 +5,9 @@
 
 #include "verbs/option.h"
 
+/* The presets that there are, ended by NULL. */
+extern const char *const preset_words[];
+
 /* Which policy: shared by all verbs that load one. */
 extern const struct option_group load_options;
 /* Of these, --workspace alone. */

@@ -72,3 +72,25 @@ setup() {
     run -0 "$BAWN" run -- df -k --output=size /tmp
     [ "${lines[1]// /}" -le "$memory" ] && [ "${lines[1]// /}" -ge $((memory - memory / 4)) ]
 }
+
+@test "a program that the policy does not show: where it is, and what would show it" {
+    mkdir -p "$HOME/.npm-global/bin" "$HOME/.npm-global/lib/agent"
+    printf '#!/bin/sh\necho from outside\n' >"$HOME/.npm-global/lib/agent/cli"
+    chmod +x "$HOME/.npm-global/lib/agent/cli"
+    ln -s ../lib/agent/cli "$HOME/.npm-global/bin/agent"
+    PATH=$HOME/.npm-global/bin:$PATH
+    run -127 --separate-stderr "$BAWN" run -- agent
+    [[ $stderr == "bawn: agent is $HOME/.npm-global/bin/agent, which this policy does not show"$'\n'"hint: --ro $HOME/.npm-global" ]]
+    run -1 "$BAWN" check exec agent
+    [[ $output == *"is $HOME/.npm-global/bin/agent, which this policy does not show"*"--ro $HOME/.npm-global" ]]
+    run -1 "$BAWN" why exec agent
+    [[ $output == "deny: "*"does not show"* ]]
+    run -0 "$BAWN" run --ro "$HOME/.npm-global" -- agent
+    [ "$output" = "from outside" ]
+    run -0 "$BAWN" check --ro "$HOME/.npm-global" exec agent
+    [[ $output == "allow exec $HOME/.npm-global/lib/agent/cli ("* ]]
+    run -127 --separate-stderr "$BAWN" run -- no-such-agent
+    [[ $stderr == *"run no-such-agent: No such file or directory"* ]]
+    run -1 "$BAWN" check exec no-such-agent
+    [[ $output == *"no such program in PATH"* ]]
+}
