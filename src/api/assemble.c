@@ -7,7 +7,6 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "policy/build.h"
-#include "policy/decide.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -377,22 +376,6 @@ static int find_places(struct assembly *assembly)
     return assembly_make_places(assembly);
 }
 
-/* A workspace that is one of the private trees, such as /tmp, is empty inside: worth a word. */
-static int examine_workspace(struct assembly *assembly)
-{
-    struct path_decision decisions[PATH_OP_COUNT];
-    const struct path_decision *read = &decisions[PATH_READ];
-
-    if (decide_path(assembly->policy, assembly->policy->workspace, decisions) < 0)
-        return error_memory(assembly->err);
-    if (read->access != ACCESS_PRIVATE || !read->rule)
-        return 0;
-    report_add(assembly->report, BAWN_WARNING, "load.private_workspace", read->rule->origin,
-               "the workspace %s is private here: inside it is empty", assembly->policy->workspace);
-    report_hint(assembly->report, "work in a directory below it, or name it with --rw");
-    return 0;
-}
-
 static int assemble(struct assembly *assembly)
 {
     int r = find_places(assembly);
@@ -417,12 +400,14 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
+        r = assembly_examine_flags(assembly);
+    if (r == 0)
         r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);
     if (r == 0)
         r = matches_find(assembly->policy, assembly->view, assembly->load->matches,
                          &assembly->result->sought, assembly->report, assembly->err);
     if (r == 0)
-        r = examine_workspace(assembly);
+        r = assembly_examine(assembly);
     if (r == 0 && report_has_errors(assembly->report))
         r = report_to_error(assembly->report, assembly->err);
     return r;

@@ -209,7 +209,8 @@ int config_set_path(const struct config_source *source, const char *mode, const 
 {
     struct path_rule rule = {.origin = origin};
 
-    if (!rule_set_mode(&rule, mode)) {
+    rule.is_new = strcmp(mode, "rw-new") == 0;
+    if (!rule_set_mode(&rule, rule.is_new ? "rw" : mode)) {
         report_add(source->report, BAWN_ERROR, "config.bad_value", origin,
                    "'%s' is not ro, rw, overlay, private, ask or deny", mode);
         return 0;

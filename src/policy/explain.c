@@ -290,6 +290,46 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
     strbuf_addf(out, "\n  to change: %s\n", remedy.text ? remedy.text : "");
 }
 
+/* A grant that loses its read has lost, even where its write happens to agree; but a project's
+ * narrows where it makes a tree read-only. */
+static bool has_effect(const struct path_rule *rule,
+                       const struct path_decision decisions[PATH_OP_COUNT])
+{
+    return decisions[PATH_READ].rule == rule ||
+           (decisions[PATH_WRITE].rule == rule &&
+            (rule->read == ACCESS_UNSET || rule->write < ACCESS_ASK ||
+             rule->layer->authority == AUTHORITY_PROJECT));
+}
+
+static bool is_wish(const struct path_rule *rule)
+{
+    return rule->layer->authority == AUTHORITY_PROJECT && rule->read < ACCESS_ASK && !rule->wild &&
+           !rule->link;
+}
+
+int explain_lost(const struct policy *policy, struct bawn_report *report)
+{
+    vec_each (&policy->rules, each) {
+        const struct path_rule *rule = *each;
+        struct path_decision decisions[PATH_OP_COUNT];
+        autostrbuf struct strbuf label = {0};
+
+        if (!is_wish(rule))
+            continue;
+        if (decide_path(policy, rule->path, decisions) < 0)
+            return -1;
+        if (has_effect(rule, decisions))
+            continue;
+        message_rule_label(rule, &label);
+        report_add(report, BAWN_WARNING, "policy.widens", rule->origin,
+                   "%s has no effect: a project may only narrow what the user allows", label.text);
+        if (rule->layer->file)
+            report_hint(report, "read the file, then approve it with 'bawn policy approve %s'",
+                        rule->layer->file);
+    }
+    return 0;
+}
+
 static int lint_rule(const struct policy *policy, const struct path_rule *rule,
                      struct bawn_report *report)
 {
@@ -301,25 +341,12 @@ static int lint_rule(const struct policy *policy, const struct path_rule *rule,
 
     if (decide_path(policy, rule->path, decisions) < 0)
         return -1;
-    /* A grant that loses its read has lost, even where its write happens to agree; but a project's
-     * narrows where it makes a tree read-only. */
-    if (decisions[PATH_READ].rule == rule ||
-        (decisions[PATH_WRITE].rule == rule &&
-         (rule->read == ACCESS_UNSET || rule->write < ACCESS_ASK ||
-          rule->layer->authority == AUTHORITY_PROJECT)))
+    if (has_effect(rule, decisions))
         return 0;
     other = decisions[PATH_READ].rule ? decisions[PATH_READ].rule : decisions[PATH_WRITE].rule;
-    message_rule_label(rule, &label);
-    if (rule->layer->authority == AUTHORITY_PROJECT && rule->read < ACCESS_ASK) {
-        report_add(report, BAWN_WARNING, "policy.widens", rule->origin,
-                   "%s has no effect: a project may only narrow what the user allows", label.text);
-        if (rule->layer->file)
-            report_hint(report, "read the file, then approve it with 'bawn policy approve %s'",
-                        rule->layer->file);
-        return 0;
-    }
     if (!other)
         return 0;
+    message_rule_label(rule, &label);
     message_rule_label(other, &other_label);
     explain_origin(other->layer, other->origin, &where);
     report_add(report, BAWN_WARNING, "policy.shadowed", rule->origin,
@@ -331,7 +358,7 @@ static int lint_rule(const struct policy *policy, const struct path_rule *rule,
 int explain_lint(const struct policy *policy, struct bawn_report *report)
 {
     vec_each (&policy->rules, rule) {
-        if ((*rule)->layer->id == LAYER_BUILTIN || (*rule)->wild || (*rule)->link)
+        if ((*rule)->layer->id == LAYER_BUILTIN || (*rule)->wild || (*rule)->link || is_wish(*rule))
             continue;
         if (lint_rule(policy, *rule, report) < 0)
             return -1;

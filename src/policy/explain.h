@@ -28,7 +28,9 @@ void explain_origin(const struct layer *layer, struct origin origin, struct strb
 void explain_policy(const struct policy *policy, bool with_builtin, enum bawn_format format,
                     struct strbuf *out);
 
-/* Rules that never decide anything, and grants that a project gives in vain. */
+/* Grants that a project gives in vain. */
+int explain_lost(const struct policy *policy, struct bawn_report *report);
+/* Other rules that never decide anything. */
 int explain_lint(const struct policy *policy, struct bawn_report *report);
 
 #endif

@@ -75,6 +75,7 @@ struct path_rule {
     bool wild;
     bool is_repeat; /* a built-in entry at a further place, or a link to a policy file */
     bool read_only; /* mode ro: the denial of writes is a lack of a grant, not a denial */
+    bool is_new;    /* a directory that is made where there is none */
     bool only_dir;  /* says nothing but that what is made at this very path is a directory */
     const char *const *suffixes; /* NULL-terminated, each with its dot; NULL: any */
     uint64_t max_file_bytes;     /* 0: any */

@@ -249,3 +249,20 @@ YAML
     run -0 "$BAWN" plan --image --best-effort --net proxy
     [[ $output == *"not held (1):"*"network proxy"* ]]
 }
+
+@test "what would have no effect is said: paths that are not there, and what an unapproved project wants" {
+    run -125 --separate-stderr "$BAWN" run --rw "$WORK/typo" -- true
+    [[ $stderr == *"--rw $WORK/typo: error: there is no $WORK/typo"*"--rw-new makes a directory there"* ]]
+    run -125 --separate-stderr "$BAWN" check --ro "$WORK:/inside" read x
+    [[ $stderr == *"give it alone, without ':'"* ]]
+    run -0 "$BAWN" check --rw-new "$WORK/new/dir" write "$WORK/new/dir/x"
+    [ ! -e "$WORK/new" ]
+    run -0 --separate-stderr "$BAWN" run --rw-new "$HOME/new/dir" -- sh -c 'echo made >~/new/dir/x'
+    [ "$(cat "$HOME/new/dir/x")" = made ] && [ -z "$stderr" ]
+    mkdir .bawn "$HOME/other"
+    printf 'version: 1\nsandbox:\n  paths:\n    other: {root: %s, mode: rw}\n' "$HOME/other" >.bawn/policy.yaml
+    run -0 --separate-stderr "$BAWN" run -- true
+    [[ $stderr == *"policy.yaml:4:5: warning: paths.other has no effect: a project may only narrow"*"bawn policy approve"* ]]
+    run -1 --separate-stderr "$BAWN" policy lint
+    [ "$(grep -c 'has no effect' <<<"$output$stderr")" = 1 ]
+}

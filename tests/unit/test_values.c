@@ -239,12 +239,12 @@ COMPLAINS(
     "sandbox:\n"
     "  reads: x\n"
     "  deny: [\"\"]\n"
-    "  nope: 1\n",
+    "  zzzz: 1\n",
     "p.yaml:1:10 error config.version: version: this bawn reads version 1\n"
     "  a newer bawn may be needed for this file\n"
     "p.yaml:3:10 error config.bad_value: sandbox.reads: 'x' is not strict, dynamic or static\n"
     "p.yaml:4:10 error config.bad_path: sandbox.deny: '': an empty path\n"
-    "p.yaml:5:3 error config.unknown_key: unknown key sandbox.nope\n"
+    "p.yaml:5:3 error config.unknown_key: unknown key sandbox.zzzz\n"
     "  the keys here are: paths, deny, ask, protect, confirm, network, reads, require_os_sandbox, "
     "limits, process, devices, workspace_mount, home, reopen\n")
 

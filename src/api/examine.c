@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a policy would have no effect in silence. */
+#include "api/assembly.h"
+#include "base/error.h"
+#include "policy/decide.h"
+#include "policy/explain.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* With those above it. */
+static bool make_directory(const char *path)
+{
+    char made[LIMIT_PATH_BYTES];
+
+    for (size_t i = 1; i < sizeof(made); i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(made, path, i);
+        made[i] = '\0';
+        if (mkdir(made, 0777) < 0 && errno != EEXIST)
+            return false;
+        if (path[i] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static void refuse_missing(struct assembly *assembly, const struct path_rule *rule)
+{
+    report_add(assembly->report, BAWN_ERROR, "policy.missing_path", rule->origin, "there is no %s",
+               rule->path);
+    if (strchr(rule->path, ':'))
+        report_hint(assembly->report, "a path is shown where it is: give it alone, without ':'");
+    else if (rule->write < ACCESS_ASK)
+        report_hint(assembly->report, "mend the path; --rw-new makes a directory there");
+    else
+        report_hint(assembly->report, "mend the path");
+}
+
+/* What somebody types and is not there is a slip. */
+int assembly_examine_flags(struct assembly *assembly)
+{
+    vec_each (&assembly->policy->rules, each) {
+        const struct path_rule *rule = *each;
+
+        if (rule->layer->id != LAYER_FLAGS || rule->kind != RULE_PATH || rule->link ||
+            rule->read > ACCESS_OVERLAY || view_look(assembly->view, rule->path) != LOOK_ABSENT)
+            continue;
+        if (!rule->is_new)
+            refuse_missing(assembly, rule);
+        else if (assembly->load->matches && !make_directory(rule->path))
+            return error_errno(assembly->err, errno, "make %s", rule->path);
+    }
+    return 0;
+}
+
+/* A workspace that is one of the private trees, such as /tmp, is empty inside: worth a word. */
+static int examine_workspace(struct assembly *assembly)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    const struct path_decision *read = &decisions[PATH_READ];
+
+    if (decide_path(assembly->policy, assembly->policy->workspace, decisions) < 0)
+        return error_memory(assembly->err);
+    if (read->access != ACCESS_PRIVATE || !read->rule)
+        return 0;
+    report_add(assembly->report, BAWN_WARNING, "load.private_workspace", read->rule->origin,
+               "the workspace %s is private here: inside it is empty", assembly->policy->workspace);
+    report_hint(assembly->report, "work in a directory below it, or name it with --rw");
+    return 0;
+}
+
+int assembly_examine(struct assembly *assembly)
+{
+    int r = examine_workspace(assembly);
+
+    if (r == 0 && explain_lost(assembly->policy, assembly->report) < 0)
+        r = error_memory(assembly->err);
+    return r;
+}
