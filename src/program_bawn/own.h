@@ -12,11 +12,17 @@
 #include "wire/control.h"
 #include "wire/image.h"
 
+struct given_variables {
+    char **items;
+    size_t count, size;
+};
+
 /* A command line that this program answers itself. */
 struct front {
     char **argv; /* all of it, ended by NULL */
     char **environ;
-    struct options options; /* of the verb; its words are what is behind them */
+    struct options options;           /* of the verb; its words are what is behind them */
+    struct given_variables variables; /* of the command, where --env gives one a value */
     bool json, quiet;
     bool has_dashes; /* "--" stood before the words */
     int plan_fd;     /* given by whoever made the plan; else -EBADF */

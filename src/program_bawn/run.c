@@ -125,6 +125,56 @@ static int take_own_options(struct front *front, struct session_request *request
     return result;
 }
 
+static bool is_same_name(const char *one, const char *other)
+{
+    size_t length = strcspn(one, "=");
+
+    return strncmp(one, other, length) == 0 && (other[length] == '=' || other[length] == '\0');
+}
+
+/* Adds one; the last of a name counts. */
+static bool put_variable(struct given_variables *variables, const char *variable, bool is_given)
+{
+    vec_each (variables, other) {
+        if (!is_same_name(*other, variable))
+            continue;
+        if (is_given)
+            *other = (char *)(uintptr_t)variable;
+        return true;
+    }
+    return vec_push(variables, (char *)(uintptr_t)variable);
+}
+
+/* The caller's variables, with those that --env gives a value. An option that did keeps only the
+ * name: a plan is the same whatever the value. */
+static int give_variables(struct front *front, struct session_request *request,
+                          struct bawn_error *err)
+{
+    struct given_variables *given = &front->variables;
+
+    vec_each (&front->options.given, option) {
+        const char *equals = option->option->id == OPTION_ENV ? strchr(option->value, '=') : NULL;
+
+        if (!equals)
+            continue;
+        if (!put_variable(given, option->value, true))
+            return error_memory(err);
+        option->value = strndup(option->value, (size_t)(equals - option->value));
+        if (!option->value)
+            return error_memory(err);
+    }
+    if (given->count == 0)
+        return 0;
+    for (char **variable = front->environ; *variable; variable++) {
+        if (!put_variable(given, *variable, false))
+            return error_memory(err);
+    }
+    if (!vec_push(given, NULL))
+        return error_memory(err);
+    request->command_environ = given->items;
+    return 0;
+}
+
 static void log_start(const struct front *front, const struct session_request *request)
 {
     struct utsname name = {0};
@@ -172,11 +222,13 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
 {
     struct session_request request = {
         .environ = front->environ,
+        .command_environ = front->environ,
         .argv = argv,
         .own_argv = front->argv,
         .preset = argv && words_have(preset_words, argv[0]) ? argv[0] : NULL,
         .wants_stats = options_has(&front->options, OPTION_STATS),
         .needs_output = front->json,
+        .is_json = front->json,
         .is_detached = options_has(&front->options, OPTION_DETACH),
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,
@@ -186,6 +238,8 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     struct log log = {.fd = -EBADF};
     int status = take_own_options(front, &request, &log, err);
 
+    if (status == 0)
+        status = give_variables(front, &request, err);
     if (status < 0)
         return status;
     log_start(front, &request);

@@ -14,6 +14,16 @@
 #include <unistd.h>
 
 /* --set KEY=VALUE */
+/* The value is the launcher's: what a policy says of a variable is kept with its plan. */
+static int pass_variable(struct bawn_load *load, const char *pair, const char *origin,
+                         struct bawn_error *err)
+{
+    autofree char *name = strndup(pair, strcspn(pair, "="));
+
+    return name ? bawn_load_set(load, "sandbox.process.env.pass", name, origin, err)
+                : error_memory(err);
+}
+
 static int set_pair(struct bawn_load *load, const char *pair, const char *origin,
                     struct bawn_error *err)
 {
@@ -55,6 +65,8 @@ static int apply(struct bawn_load *load, const struct option_given *given, struc
         return bawn_load_path(load, option->name, given->value, origin, err);
     case OPTION_KEY:
         return bawn_load_set(load, option->key, given->value ? given->value : "true", origin, err);
+    case OPTION_ENV:
+        return pass_variable(load, given->value, origin, err);
     case OPTION_SET:
         return set_pair(load, given->value, origin, err);
     default:

@@ -221,6 +221,12 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
         memory =
             session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
     }
+    if (session->request->is_json) {
+        say("{\"elapsed_ms\": %llu, \"cpu_usec\": %llu, \"memory_peak\": %llu, \"sampled\": %s}\n",
+            (unsigned long long)elapsed_ms(session), (unsigned long long)cpu_usec,
+            (unsigned long long)memory, is_counted(session) ? "false" : "true");
+        return;
+    }
     say("bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n", (double)elapsed_ms(session) / 1000,
         (double)cpu_usec / 1e6, (double)memory / (1 << 20),
         is_counted(session) ? "" : " (sampled)");

@@ -202,7 +202,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .first = command.argv ? &command : NULL,
                                      .cgroup_fd = cgroup_clone_fd(session->group)};
     char **variables = NULL;
-    int result = launch_environ(image, session->request->environ, &variables, err);
+    int result = launch_environ(image, session->request->command_environ, &variables, err);
 
     command.envp = variables;
     if (result == 0 && session->request->is_detached)

@@ -14,12 +14,14 @@ struct session_request {
     const struct launch_skeleton *skeleton; /* see struct launch_request */
     bool (*holds)(void *context);           /* the same */
     void *holds_context;
-    char *const *argv;     /* NULL: none; the owner starts commands */
-    char **own_argv;       /* see struct launch_request */
-    char *const *environ;  /* the caller's */
-    const struct log *log; /* or NULL */
-    struct winsize size;   /* of the command's terminal; 0 where it follows the user's */
-    bool is_proven;        /* a probe inside was contained: now, or when the image was kept */
+    char *const *argv;            /* NULL: none; the owner starts commands */
+    char **own_argv;              /* see struct launch_request */
+    char *const *environ;         /* the caller's */
+    bool is_json;                 /* what is said at the end is for programs */
+    char *const *command_environ; /* what the command gets of it, and what it was given instead */
+    const struct log *log;        /* or NULL */
+    struct winsize size;          /* of the command's terminal; 0 where it follows the user's */
+    bool is_proven; /* a probe inside was contained: now, or when the image was kept */
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;

@@ -21,6 +21,7 @@ enum option_id {
     OPTION_PATH, /* a path of the policy; its mode is the name of the option */
     OPTION_KEY,  /* a value of the policy; its key is in the row */
     OPTION_SET,
+    OPTION_ENV,
     OPTION_CLAUDE,
     OPTION_ISOLATED,
     OPTION_SIZE,

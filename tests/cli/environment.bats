@@ -24,3 +24,25 @@ setup() {
     run -0 "$BAWN" run --set sandbox.process.env.deny=HISTFILE -- sh -c "$show"
     [ "$output" = /dev/null ]
 }
+
+@test "--env lets a variable through, or gives it a value, which no plan keeps" {
+    FOO=outside run -0 "$BAWN" run -- sh -c 'echo "[$FOO]"'
+    [ "$output" = "[]" ]
+    FOO=outside run -0 "$BAWN" run --env FOO -- sh -c 'echo "[$FOO]"'
+    [ "$output" = "[outside]" ]
+    for value in one=1 two; do
+        FOO=outside run -0 "$BAWN" run --env "FOO=$value" --env BAR=first --env BAR=last -- sh -c 'echo "[$FOO] $BAR"'
+        [ "$output" = "[$value] last" ]
+    done
+    run -0 "$BAWN" run --env HOME=/elsewhere -- sh -c 'echo "$HOME"'
+    [ "$output" = /elsewhere ]
+    run -125 "$BAWN" run --env LD_PRELOAD=x -- true
+    [[ $output == *"never passed on"* ]]
+    run -125 "$BAWN" run --env =x -- true
+    if [[ $(id -u) -eq 0 ]]; then
+        at_home "$BAWN" run --env FOO=not-to-be-kept -- true
+        at_home "$BAWN" run --env FOO=nor-this-one -- true
+        [ -n "$(ls "$HOME/.cache/bawn/plans")" ]
+        run -1 grep -rlE 'not-to-be-kept|nor-this-one' "$HOME/.cache"
+    fi
+}

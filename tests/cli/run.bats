@@ -391,6 +391,9 @@ calls_of() {
     run "$BAWN" run --stats -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done'
     [ "$status" -eq 0 ]
     [[ $output == *"s of CPU"* ]]
+    run -0 --separate-stderr "$BAWN" run --json --stats -- true
+    is_json "$stderr"
+    [[ $(json_get "$stderr" 'sorted(d)') == *cpu_usec*elapsed_ms*memory_peak*sampled* ]]
 }
 
 @test "run: the library's own files are not shown inside" {
