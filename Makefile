@@ -11,7 +11,7 @@ TRUTH_USER ?= bawn-test
 .PHONY: all run check test conformance test-vm mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) programs
 
 $(BUILD)/build.ninja:
 	@scripts/deps.sh build
@@ -41,6 +41,7 @@ conformance: all
 # What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.
 test-vm: all
 	@scripts/deps.sh build test vm
+	@ninja -C $(BUILD)
 	@scripts/test-vm.sh
 
 # The battery again and again, each time with one layer of the sandbox taken out: which cases
@@ -74,9 +75,10 @@ bench: all
 	@$(BUILD)/tests/bench_query
 	@scripts/bench.py --build $(BUILD) --runs $(BENCH_RUNS) --write
 
-install: all
+install: $(BUILD)/build.ninja
 	@meson configure $(BUILD) --prefix=$(PREFIX)
-	@meson install -C $(BUILD)
+	@ninja -C $(BUILD) programs
+	@meson install -C $(BUILD) --no-rebuild
 
 clean:
 	rm -rf build build-asan build-clang build-fuzz build-vm

@@ -4,6 +4,7 @@
 #include "api/launcher.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "installed.h"
 
 #include <bawn/run.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /* Becoming the program that reads policies. */
 #include "base/error.h"
 #include "base/limits.h"
+#include "installed.h"
 #include "program_bawn/own.h"
 
 #include <errno.h>
