@@ -326,6 +326,16 @@ static int plan_limits(struct plan *plan)
     return 0;
 }
 
+static int plan_home(struct plan *plan)
+{
+    const struct setting *setting = &plan->policy->settings[SETTING_HOME];
+    const char *note = setting->is_set ? setting_not_yet(SETTING_HOME, setting->number) : NULL;
+
+    return note ? plan_enforce(plan, arena_printf(&plan->arena, "sandbox.home: %s", setting->text),
+                               setting->origin, 0, note)
+                : 0;
+}
+
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err)
 {
     struct plan *plan = ret_plan;
@@ -348,6 +358,8 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
         r = plan_reach(plan, input->looker);
     if (r == 0)
         r = plan_limits(plan);
+    if (r == 0)
+        r = plan_home(plan);
     if (r == 0)
         r = plan_env(plan, input->environ);
     if (r < 0) {
