@@ -133,6 +133,12 @@ static const struct path_rule service_places[] = {{.path = "/opt", .link = "/opt
                                                   {.path = "/var", .link = "/var"}};
 enum { PLACE_COUNT = sizeof(service_places) / sizeof(service_places[0]) };
 
+/* What is installed: files of root's own, and no service keeps anything there. */
+static bool is_package_list(const char *path)
+{
+    return strcmp(path, "/var/lib/dpkg") == 0 || strcmp(path, "/var/lib/rpm") == 0;
+}
+
 static bool is_shut(const struct plan *plan, const struct spot *spot, enum view around)
 {
     const char *path = spot->rule->path;
@@ -143,7 +149,7 @@ static bool is_shut(const struct plan *plan, const struct spot *spot, enum view 
      */
     if (plan->facts->uid == 0 && path_is_below(policy->workspace, path))
         return false;
-    if (spot->view != VIEW_RO || path_is_below(path, policy->home) ||
+    if (spot->view != VIEW_RO || is_package_list(path) || path_is_below(path, policy->home) ||
         path_is_below(path, policy->workspace) || path_is_below(policy->home, path))
         return false;
     for (size_t i = 0; i < PLACE_COUNT; i++) {

@@ -119,3 +119,9 @@ make_repository() {
     [[ $stderr == *"not carried out yet"*"mode rw"* ]]
     run -0 "$BAWN" run --reads static -- true
 }
+
+@test "work: what is installed can be listed" {
+    command -v dpkg >/dev/null || skip "no dpkg"
+    run -0 --separate-stderr "$BAWN" run -- sh -c 'dpkg-query -f "\${Package}\n" -W bash; dpkg -S /bin/bash; apt list --installed 2>/dev/null | grep -c ^bash/'
+    [ "$output" = $'bash\nbash: /bin/bash\n1' ]
+}
