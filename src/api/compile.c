@@ -3,10 +3,10 @@
 #include "plan/compile.h"
 
 #include "api/api.h"
-#include "api/ids.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "kernel/ids.h"
 #include "plan/image_print.h"
 #include "policy/build.h"
 
@@ -20,6 +20,17 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+static bool find_range(struct view *view, const char *file, uid_t uid, uint32_t *ret_first,
+                       uint32_t *ret_count)
+{
+    enum { FILE_BYTES = 1024 * 1024 };
+    autofree char *text = NULL;
+    size_t length;
+
+    return view_read(view, file, FILE_BYTES, &text, &length, NULL) == 0 &&
+           ids_range(text, uid, view_user_name(view, uid), ret_first, ret_count);
+}
 
 /* The ids behind the caller's, for containers inside. Root takes some that nobody has. */
 static void find_subordinates(struct compile_input *input, struct view *view)
@@ -39,8 +50,8 @@ static void find_subordinates(struct compile_input *input, struct view *view)
         input->sub_uid = input->sub_gid = 1;
         uids = ids_from_root("/proc/self/uid_map") - 1;
         gids = ids_from_root("/proc/self/gid_map") - 1;
-    } else if (!ids_range(view, "/etc/subuid", uid, &input->sub_uid, &uids) ||
-               !ids_range(view, "/etc/subgid", uid, &input->sub_gid, &gids)) {
+    } else if (!find_range(view, "/etc/subuid", uid, &input->sub_uid, &uids) ||
+               !find_range(view, "/etc/subgid", uid, &input->sub_gid, &gids)) {
         return;
     }
     input->sub_count = uids < gids ? uids : gids;

@@ -3,7 +3,7 @@
 #include "api/assembly.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/home.h"
+#include "base/passwd.h"
 #include "policy/build.h"
 #include "session/registry.h"
 
@@ -91,7 +91,7 @@ static int seal_trusted_places(struct assembly *assembly)
 
     if (r == 0 && view_usual_home(assembly->view, usual))
         r = seal_trusted(assembly, own, usual);
-    if (r == 0 && home_find(getuid(), home) && strcmp(home, usual) != 0)
+    if (r == 0 && passwd_home(getuid(), home) && strcmp(home, usual) != 0)
         r = seal_trusted(assembly, own, home);
     return r;
 }

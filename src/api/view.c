@@ -402,7 +402,7 @@ int view_workspace(struct view *view, const char *name, char **ret_path)
     return 0;
 }
 
-/* Users whom other sources name have no plans kept: see home_find. */
+/* Users whom other sources name have no plans kept: see passwd_home. */
 static void note_passwd(struct view *view)
 {
     const char *path = "/etc/passwd";

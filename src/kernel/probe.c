@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/passwd.h"
+#include "kernel/ids.h"
 #include "kernel/probe_try.h"
 
 #include <limits.h>
@@ -92,61 +94,14 @@ static int probe_features(struct host_facts *facts)
     return 0;
 }
 
-/* The name of a user in /etc/passwd; numeric ids are looked up as well. */
-static bool user_name(unsigned uid, char *ret_name, size_t size)
-{
-    autofree char *text = probe_read("/etc/passwd");
-    char *cursor = text;
-    char *line;
-
-    while ((line = strsep(&cursor, "\n"))) {
-        const char *name = strsep(&line, ":");
-        const char *number;
-
-        (void)strsep(&line, ":");
-        number = strsep(&line, ":");
-        if (!number || strtoul(number, NULL, 10) != uid || !*number || strlen(name) >= size)
-            continue;
-        (void)snprintf(ret_name, size, "%s", name);
-        return true;
-    }
-    return false;
-}
-
-/* Whether a file like /etc/subuid gives the user any ids: "NAME-OR-UID:FIRST:COUNT". */
-static bool has_range(const char *path, unsigned uid)
+/* Whether a file like /etc/subuid gives the user ids. */
+static bool has_range(const char *path, uid_t uid)
 {
     autofree char *text = probe_read(path);
-    char *cursor = text;
-    char name[256] = "", number[16];
-    char *line;
+    char name[PASSWD_NAME_BYTES];
+    uint32_t first, count;
 
-    (void)user_name(uid, name, sizeof(name));
-    (void)snprintf(number, sizeof(number), "%u", uid);
-    while ((line = strsep(&cursor, "\n"))) {
-        const char *owner = strsep(&line, ":");
-
-        (void)strsep(&line, ":");
-        if (line && strtoul(line, NULL, 10) > 0 &&
-            (strcmp(owner, number) == 0 || (*name && strcmp(owner, name) == 0)))
-            return true;
-    }
-    return false;
-}
-
-/* How many ids our own user namespace has. */
-static uint64_t count_ids(void)
-{
-    autofree char *text = probe_read("/proc/self/uid_map");
-    char *cursor = text;
-    uint64_t count = 0;
-
-    for (const char *line; (line = strsep(&cursor, "\n")) && *line;) {
-        const char *last = strrchr(line, ' ');
-
-        count += last ? strtoul(last, NULL, 10) : 0;
-    }
-    return count;
+    return text && ids_range(text, uid, passwd_name(uid, name) ? name : NULL, &first, &count);
 }
 
 /* Root needs no assigned range: it may map whatever its own namespace has. */
@@ -155,7 +110,7 @@ static void probe_subuid(struct host_facts *facts)
     struct probe_result result = {0};
     struct stat st;
 
-    if (facts->uid != 0 || count_ids() <= SUBUID_IDS) {
+    if (facts->uid != 0 || ids_from_root("/proc/self/uid_map") <= SUBUID_IDS) {
         if (!has_range("/etc/subuid", facts->uid))
             (void)probe_fail_with(&result, ENOENT, "/etc/subuid");
         else if (!has_range("/etc/subgid", facts->uid))

@@ -2,7 +2,7 @@
 #include "program_bawn/plans.h"
 
 #include "base/cleanup.h"
-#include "base/home.h"
+#include "base/passwd.h"
 #include "base/path.h"
 #include "kernel/sys.h"
 
@@ -105,7 +105,7 @@ bool plans_open(struct plans *plans, bool makes)
     struct walk walk = {.links = 0};
 
     plans->fd = -EBADF;
-    if (!home_find((uid_t)getauxval(AT_UID), walk.rest) || path_has_dotdot(walk.rest) ||
+    if (!passwd_home((uid_t)getauxval(AT_UID), walk.rest) || path_has_dotdot(walk.rest) ||
         lstat("/", &walk.status) < 0 || !is_safe(&walk.status) || !go(&walk, false))
         return false;
     walk.is_below_home = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The probe against independent witnesses: the real host, and hosts made poorer by a filter. */
+#include "kernel/ids.h"
 #include "kernel/probe.h"
 #include "kernel/probe_child.h"
 #include "kernel/probe_program.h"
@@ -464,6 +465,34 @@ START_TEST(programs_are_found_only_in_standard_places)
 }
 END_TEST
 
+START_TEST(subordinate_ids_are_a_users_by_name_or_number)
+{
+    static const struct {
+        const char *text;
+        const char *name;
+        uint32_t first, count; /* count 0: none */
+    } rows[] = {
+        {"root:1:2\nme:100000:65536\n", "me", 100000, 65536},
+        {"root:1:2\n1000:200000:10\n", NULL, 200000, 10},
+        {"me:5:1\nme:7:2", "me", 7, 2}, /* one id is no range */
+        {"me2:100000:65536\nm:1:2\n", "me", 0, 0},
+        {"me:100000\nme\n\nme::9\n", "me", 0, 0},
+        {"me:4294967296:9\nme:1:4294967296\nme:-1:9\nme:1:9x\n", "me", 0, 0},
+    };
+
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        char text[128];
+        uint32_t first = 0, count = 0;
+
+        (void)snprintf(text, sizeof(text), "%s", rows[i].text);
+        ck_assert_msg(ids_range(text, 1000, rows[i].name, &first, &count) == (rows[i].count > 0),
+                      "row %zu", i);
+        ck_assert_uint_eq(first, rows[i].first);
+        ck_assert_uint_eq(count, rows[i].count);
+    }
+}
+END_TEST
+
 START_TEST(user_namespaces_are_needed_for_three_more)
 {
     test_skip("probe", "three cases need user namespaces");
@@ -480,6 +509,7 @@ int main(void)
 
     tcase_set_timeout(guest, 30);
     tcase_add_test(facts, facts_agree_with_the_witnesses);
+    tcase_add_test(facts, subordinate_ids_are_a_users_by_name_or_number);
     suite_add_tcase(suite, facts);
     tcase_add_test(poorer, refused_user_namespaces_are_reported_with_the_errno);
     tcase_add_test(poorer, features_inside_a_refused_namespace_are_not_tried);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/home.h"
+#include "base/passwd.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -13,6 +13,7 @@
 enum {
     PASSWD_BYTES = 16 << 20,
     PASSWD_USUAL = 8192,
+    FIELD_NAME = 0,
     FIELD_UID = 2,
     FIELD_HOME = 5,
     FIELD_COUNT = 7
@@ -42,11 +43,11 @@ static ssize_t read_small(char text[static PASSWD_USUAL + 1])
     return got;
 }
 
-bool home_find(uid_t uid, char ret_home[LIMIT_PATH_BYTES])
+/* The line of a user, in its fields. They are in small, or in *ret_large, which the caller frees.
+ */
+static bool find(uid_t uid, char small[static PASSWD_USUAL + 1], char **ret_large,
+                 char *fields[FIELD_COUNT])
 {
-    autofree char *large = NULL;
-    char small[PASSWD_USUAL + 1];
-    char *fields[FIELD_COUNT];
     size_t length;
     char *rest = small;
     ssize_t got = read_small(small);
@@ -54,23 +55,44 @@ bool home_find(uid_t uid, char ret_home[LIMIT_PATH_BYTES])
     if (got < 0)
         return false;
     if (got == PASSWD_USUAL) {
-        if (file_read(AT_FDCWD, "/etc/passwd", PASSWD_BYTES, &large, &length, NULL) < 0)
+        if (file_read(AT_FDCWD, "/etc/passwd", PASSWD_BYTES, ret_large, &length, NULL) < 0)
             return false;
-        rest = large;
+        rest = *ret_large;
     }
     for (char *line; (line = strsep(&rest, "\n"));) {
-        const char *home;
-
-        if (!is_of(line, uid, fields))
-            continue;
-        home = fields[FIELD_HOME];
-        length = strlen(home);
-        while (length > 1 && home[length - 1] == '/')
-            length--;
-        if (*home != '/' || length < 2 || length >= LIMIT_PATH_BYTES)
-            return false;
-        (void)snprintf(ret_home, LIMIT_PATH_BYTES, "%.*s", (int)length, home);
-        return true;
+        if (is_of(line, uid, fields))
+            return true;
     }
     return false;
+}
+
+bool passwd_home(uid_t uid, char ret_home[LIMIT_PATH_BYTES])
+{
+    autofree char *large = NULL;
+    char small[PASSWD_USUAL + 1];
+    char *fields[FIELD_COUNT];
+    const char *home;
+    size_t length;
+
+    if (!find(uid, small, &large, fields))
+        return false;
+    home = fields[FIELD_HOME];
+    length = strlen(home);
+    while (length > 1 && home[length - 1] == '/')
+        length--;
+    if (*home != '/' || length < 2 || length >= LIMIT_PATH_BYTES)
+        return false;
+    (void)snprintf(ret_home, LIMIT_PATH_BYTES, "%.*s", (int)length, home);
+    return true;
+}
+
+bool passwd_name(uid_t uid, char ret_name[PASSWD_NAME_BYTES])
+{
+    autofree char *large = NULL;
+    char small[PASSWD_USUAL + 1];
+    char *fields[FIELD_COUNT];
+
+    return find(uid, small, &large, fields) && *fields[FIELD_NAME] &&
+           (size_t)snprintf(ret_name, PASSWD_NAME_BYTES, "%s", fields[FIELD_NAME]) <
+               PASSWD_NAME_BYTES;
 }
