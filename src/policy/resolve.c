@@ -2,29 +2,23 @@
 #include "policy/resolve.h"
 
 #include "base/error.h"
-#include "base/path.h"
+#include "base/trail.h"
 #include "policy/decide.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/*
- * How it works: "done" is the resolved path so far, "rest" what is still to
- * walk. A link puts its target before the rest. Both are bounded as the
- * kernel bounds them.
- */
+/* "done" is the resolved path so far, the trail what is still to walk. Both are bounded as the
+ * kernel bounds them. */
 struct resolver {
     const struct policy *policy;
     const char *workspace;
     const struct looker *looker;
     char done[LIMIT_PATH_BYTES]; /* "" is the root */
-    char rest[2 * LIMIT_PATH_BYTES];
-    unsigned links;
+    struct trail trail;
     struct bawn_error *err;
 };
-
-enum { NAME_BYTES = 255 };
 
 static const char *done_text(const struct resolver *resolver)
 {
@@ -83,20 +77,18 @@ static int step_up(struct resolver *resolver)
 
 static int push_link(struct resolver *resolver, const char *target)
 {
-    char joined[sizeof(resolver->rest)];
-    int length;
+    int r;
 
-    if (++resolver->links > LIMIT_SYMLINKS)
+    if (resolver->looker->follows)
+        resolver->looker->follows(resolver->looker->context, resolver->done, resolver->trail.rest);
+    r = trail_link(&resolver->trail, target);
+    if (r == -ELOOP)
         return error_set(resolver->err, ELOOP, "path.loop",
                          "more than %d symbolic links, the last at '%s'", LIMIT_SYMLINKS,
                          resolver->done);
-    if (resolver->looker->follows)
-        resolver->looker->follows(resolver->looker->context, resolver->done, resolver->rest);
-    length = snprintf(joined, sizeof(joined), "%s/%s", target, resolver->rest);
-    if (*target == '\0' || length < 0 || (size_t)length >= sizeof(joined))
+    if (r < 0)
         return error_set(resolver->err, ENAMETOOLONG, "path.too_long",
                          "the path behind the link '%s' is too long", resolver->done);
-    memcpy(resolver->rest, joined, (size_t)length + 1);
     if (*target == '/')
         resolver->done[0] = '\0';
     else
@@ -162,21 +154,18 @@ static int step_magic(struct resolver *resolver)
                      "'%s' names an open file or another process, not a path", resolver->done);
 }
 
-static int step_down(struct resolver *resolver, const char *name, size_t length)
+static int step_down(struct resolver *resolver, const char *name)
 {
     size_t used = strlen(resolver->done);
+    size_t length = strlen(name);
     char target[LIMIT_PATH_BYTES];
     int r;
 
-    if (length > NAME_BYTES)
-        return error_set(resolver->err, ENAMETOOLONG, "path.too_long",
-                         "a name in it is longer than %d bytes", NAME_BYTES);
     if (used + 1 + length >= sizeof(resolver->done))
         return error_set(resolver->err, ENAMETOOLONG, "path.too_long", "it is longer than %d bytes",
                          LIMIT_PATH_BYTES - 1);
     resolver->done[used] = '/';
-    memcpy(resolver->done + used + 1, name, length);
-    resolver->done[used + 1 + length] = '\0';
+    memcpy(resolver->done + used + 1, name, length + 1);
     r = step_magic(resolver);
     if (r != 0)
         return r < 0 ? r : 0;
@@ -201,35 +190,24 @@ int resolve_path(const struct policy *policy, const char *workspace, const char 
 {
     struct resolver resolver = {
         .policy = policy, .workspace = workspace, .looker = looker, .err = err};
-    int length;
+    char name[NAME_MAX + 1];
+    int r;
 
     if (*path == '\0')
         return error_set(err, EINVAL, "path.empty", "an empty path");
-    length = snprintf(resolver.rest, sizeof(resolver.rest), "%s%s%s", *path == '/' ? "" : workspace,
-                      *path == '/' ? "" : "/", path);
-    if (length < 0 || (size_t)length >= LIMIT_PATH_BYTES)
+    r = snprintf(resolver.trail.rest, sizeof(resolver.trail.rest), "%s%s%s",
+                 *path == '/' ? "" : workspace, *path == '/' ? "" : "/", path);
+    if (r < 0 || r >= LIMIT_PATH_BYTES)
         return error_set(err, ENAMETOOLONG, "path.too_long", "it is longer than %d bytes",
                          LIMIT_PATH_BYTES - 1);
-    for (;;) {
-        const char *cursor = resolver.rest;
-        size_t name_length;
-        const char *name = path_next(&cursor, &name_length);
-        char component[LIMIT_PATH_BYTES];
-        int r;
-
-        if (!name)
-            break;
-        if (name_length >= sizeof(component))
-            return error_set(err, ENAMETOOLONG, "path.too_long", "a name in it is too long");
-        memcpy(component, name, name_length);
-        memmove(resolver.rest, cursor, strlen(cursor) + 1);
-        if (name_length == 2 && memcmp(component, "..", 2) == 0)
-            r = step_up(&resolver);
-        else
-            r = step_down(&resolver, component, name_length);
+    while ((r = trail_next(&resolver.trail, name)) > 0) {
+        r = strcmp(name, "..") == 0 ? step_up(&resolver) : step_down(&resolver, name);
         if (r < 0)
             return r;
     }
+    if (r < 0)
+        return error_set(err, ENAMETOOLONG, "path.too_long", "a name in it is longer than %d bytes",
+                         NAME_MAX);
     (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%s", done_text(&resolver));
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/passwd.h"
 #include "base/path.h"
+#include "base/trail.h"
 #include "kernel/sys.h"
 
 #include <dirent.h>
@@ -16,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 8 };
-
 /*
  * SECURITY: from the root down, each directory is looked at by name before the next. Those above it
  * can only be replaced by root and the caller, so what was looked at is what is opened in the end.
@@ -25,8 +24,7 @@ enum { LINKS_MAX = 8 };
 struct walk {
     char done[LIMIT_PATH_BYTES]; /* "" is the root */
     struct stat status;          /* of that */
-    char rest[2 * LIMIT_PATH_BYTES];
-    unsigned links;
+    struct trail trail;
     bool is_below_home; /* the last names are ours to make, and no link counts among them */
 };
 
@@ -42,28 +40,25 @@ static bool is_safe(const struct stat *status)
 static bool push_link(struct walk *walk, const char *path, const struct stat *status)
 {
     char target[LIMIT_PATH_BYTES];
-    char joined[sizeof(walk->rest)];
     ssize_t length = readlink(path, target, sizeof(target) - 1);
 
     if (length <= 0 || walk->is_below_home || status->st_uid != 0 || walk->status.st_uid != 0 ||
-        (walk->status.st_mode & 022) || ++walk->links > LINKS_MAX)
+        (walk->status.st_mode & 022))
         return false;
     target[length] = '\0';
-    if (path_has_dotdot(target) ||
-        (size_t)snprintf(joined, sizeof(joined), "%s/%s", target, walk->rest) >= sizeof(joined))
+    if (path_has_dotdot(target) || trail_link(&walk->trail, target) < 0)
         return false;
-    memcpy(walk->rest, joined, sizeof(joined));
     if (*target != '/')
         return true;
     *walk->done = '\0';
     return lstat("/", &walk->status) == 0;
 }
 
-static bool step(struct walk *walk, const char *name, size_t length, bool makes)
+static bool step(struct walk *walk, const char *name, bool makes)
 {
     char path[LIMIT_PATH_BYTES + NAME_MAX];
     struct stat status;
-    int used = snprintf(path, sizeof(path), "%s/%.*s", walk->done, (int)length, name);
+    int used = snprintf(path, sizeof(path), "%s/%s", walk->done, name);
     int result;
 
     if (used < 0 || used >= LIMIT_PATH_BYTES)
@@ -81,36 +76,30 @@ static bool step(struct walk *walk, const char *name, size_t length, bool makes)
     return true;
 }
 
-static bool go(struct walk *walk, bool makes)
+static bool go(struct walk *walk, const char *way, bool makes)
 {
-    for (;;) {
-        const char *cursor = walk->rest;
-        size_t length;
-        const char *at = path_next(&cursor, &length);
-        char name[NAME_MAX + 1];
+    char name[NAME_MAX + 1];
+    int r;
 
-        if (!at)
-            return true;
-        if (length >= sizeof(name))
-            return false;
-        memcpy(name, at, length);
-        memmove(walk->rest, cursor, strlen(cursor) + 1);
-        if (!step(walk, name, length, makes))
+    (void)snprintf(walk->trail.rest, sizeof(walk->trail.rest), "%s", way);
+    while ((r = trail_next(&walk->trail, name)) > 0) {
+        if (!step(walk, name, makes))
             return false;
     }
+    return r == 0;
 }
 
 bool plans_open(struct plans *plans, bool makes)
 {
-    struct walk walk = {.links = 0};
+    struct walk walk = {.is_below_home = false};
+    char home[LIMIT_PATH_BYTES];
 
     plans->fd = -EBADF;
-    if (!passwd_home((uid_t)getauxval(AT_UID), walk.rest) || path_has_dotdot(walk.rest) ||
-        lstat("/", &walk.status) < 0 || !is_safe(&walk.status) || !go(&walk, false))
+    if (!passwd_home((uid_t)getauxval(AT_UID), home) || path_has_dotdot(home) ||
+        lstat("/", &walk.status) < 0 || !is_safe(&walk.status) || !go(&walk, home, false))
         return false;
     walk.is_below_home = true;
-    (void)snprintf(walk.rest, sizeof(walk.rest), ".cache/bawn/plans");
-    if (!go(&walk, makes) || walk.status.st_uid != getauxval(AT_UID) ||
+    if (!go(&walk, ".cache/bawn/plans", makes) || walk.status.st_uid != getauxval(AT_UID) ||
         strlen(walk.done) >= LIMIT_PATH_BYTES - 64)
         return false;
     plans->fd = sys_openat2(AT_FDCWD, walk.done, O_PATH | O_DIRECTORY | O_CLOEXEC,

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/mutant.h"
-#include "base/path.h"
+#include "base/trail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -297,9 +297,8 @@ struct walk {
     struct locator *locator;
     int at;
     bool is_anchored;
-    unsigned links;
     const char *last; /* the name that comes behind it all, or "" */
-    char rest[2 * LIMIT_PATH_BYTES];
+    struct trail trail;
 };
 
 static void walk_to(struct walk *walk, int fd)
@@ -319,7 +318,7 @@ static int walk_root(struct walk *walk)
     return 0;
 }
 
-static int walk_judge(struct walk *walk, const char *name, const char *rest)
+static int walk_judge(struct walk *walk, const char *name)
 {
     char link[LIMIT_PATH_BYTES + NAME_MAX + 2];
     char whole[2 * LIMIT_PATH_BYTES + NAME_MAX + 2];
@@ -329,37 +328,28 @@ static int walk_judge(struct walk *walk, const char *name, const char *rest)
         return r;
     (void)snprintf(link + strlen(link), sizeof(link) - strlen(link), "%s%s",
                    link[strlen(link) - 1] == '/' ? "" : "/", name);
-    (void)snprintf(whole, sizeof(whole), "%s/%s", rest, walk->last);
+    (void)snprintf(whole, sizeof(whole), "%s/%s", walk->trail.rest, walk->last);
     walk->locator->is_barred |= guard_bars_link(walk->locator->guard, link, whole);
     return 0;
 }
 
-static int walk_link(struct walk *walk, const char *name, const char *rest)
+static int walk_link(struct walk *walk, const char *name)
 {
-    struct located_link link;
-    char whole[2 * LIMIT_PATH_BYTES];
-    int length;
-    int r;
+    struct located_link link = {.object = -EBADF};
+    int r = walk_judge(walk, name);
 
-    if (++walk->links > LIMIT_SYMLINKS)
-        return -ELOOP;
-    r = walk_judge(walk, name, rest);
-    if (r < 0)
-        return r;
-    r = read_link(walk->locator, walk->at, name, &link);
+    if (r == 0)
+        r = read_link(walk->locator, walk->at, name, &link);
     if (r < 0)
         return r;
     if (link.object >= 0) {
         walk_to(walk, link.object);
         walk->is_anchored = false;
-        memmove(walk->rest, rest, strlen(rest) + 1);
-        return 0;
+        /* It has no path to be walked, but counts. */
+        return trail_link(&walk->trail, ".");
     }
-    length = snprintf(whole, sizeof(whole), "%s/%s", link.text, rest);
-    if (length < 0 || (size_t)length >= sizeof(whole))
-        return -ENAMETOOLONG;
-    memcpy(walk->rest, whole, (size_t)length + 1);
-    return whole[0] == '/' ? walk_root(walk) : 0;
+    r = trail_link(&walk->trail, link.text);
+    return r == 0 && link.text[0] == '/' ? walk_root(walk) : r;
 }
 
 static int walk_up(struct walk *walk)
@@ -375,36 +365,19 @@ static int walk_up(struct walk *walk)
     return 0;
 }
 
-static int walk_name(struct walk *walk)
+static int walk_name(struct walk *walk, const char *name)
 {
-    const char *rest = walk->rest;
-    char name[NAME_MAX + 1];
-    size_t length;
-    const char *component = path_next(&rest, &length);
     autoclose int fd = -EBADF;
     struct stat st;
 
-    if (!component) {
-        walk->rest[0] = '\0';
-        return 0;
-    }
-    if (length > NAME_MAX)
-        return -ENAMETOOLONG;
-    memcpy(name, component, length);
-    name[length] = '\0';
-    if (strcmp(name, "..") == 0) {
-        int r = walk_up(walk);
-
-        memmove(walk->rest, rest, strlen(rest) + 1);
-        return r;
-    }
+    if (strcmp(name, "..") == 0)
+        return walk_up(walk);
     fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode))
-        return walk_link(walk, name, rest);
+        return walk_link(walk, name);
     walk_to(walk, take_fd(&fd));
-    memmove(walk->rest, rest, strlen(rest) + 1);
     return 0;
 }
 
@@ -412,6 +385,7 @@ static int walk_dir(struct locator *locator, int start, const char *path, const 
                     bool *ret_anchored)
 {
     struct walk walk = {.locator = locator, .at = -EBADF, .last = last};
+    char name[NAME_MAX + 1];
     struct stat st;
     int r = 0;
 
@@ -419,9 +393,9 @@ static int walk_dir(struct locator *locator, int start, const char *path, const 
         r = walk_root(&walk);
     else
         walk.at = fcntl(start, F_DUPFD_CLOEXEC, 3);
-    (void)snprintf(walk.rest, sizeof(walk.rest), "%s", path);
-    while (r == 0 && walk.rest[0])
-        r = walk_name(&walk);
+    (void)snprintf(walk.trail.rest, sizeof(walk.trail.rest), "%s", path);
+    while (r == 0 && (r = trail_next(&walk.trail, name)) > 0)
+        r = walk_name(&walk, name);
     if (r == 0 && fstat(walk.at, &st) < 0)
         r = -errno;
     if (r == 0 && !S_ISDIR(st.st_mode))
