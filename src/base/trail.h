@@ -2,8 +2,13 @@
 /*
  * What is still to walk of a path that is followed name by name. A name is taken
  * from the front; where that is a symbolic link, what it says is put before the
- * rest. Who walks looks: at names as the sandbox has them (policy/resolve.c), by
- * descriptor (supervise/locate.c), or at the way to a place of bawn's own.
+ * rest.
+ *
+ * Who walks looks, and each in its own way. A question is about names, and most
+ * of them need not exist (policy/resolve.c). A call that is made for somebody
+ * holds a descriptor of each directory, for names change meanwhile
+ * (supervise/locate.c). The way to the plans is by names that nobody else can
+ * change, in the fewest calls (program_bawn/plans.c).
  */
 #ifndef BASE_TRAIL_H
 #define BASE_TRAIL_H

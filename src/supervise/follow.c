@@ -14,19 +14,19 @@ void followed_done(struct followed *followed)
 }
 
 /* What was reached is it. A path that ends in a slash names a directory, or nothing. */
-static int reached(int *fd, bool is_dir, struct followed *followed)
+static int reached(int *fd, struct followed *followed)
 {
     followed->object = take_fd(fd);
     if (fstat(followed->object, &followed->st) < 0)
         return -errno;
-    return is_dir && !S_ISDIR(followed->st.st_mode) ? -ENOTDIR : 0;
+    return followed->at.has_slash && !S_ISDIR(followed->st.st_mode) ? -ENOTDIR : 0;
 }
 
 /* A link of /proc to what the caller has open. */
-static int reached_open(const struct call *call, struct located_link *link, bool is_dir,
+static int reached_open(const struct call *call, struct located_link *link,
                         struct followed *followed)
 {
-    int r = reached(&link->object, is_dir, followed);
+    int r = reached(&link->object, followed);
 
     followed->is_write_open = link->is_write_open;
     followed->is_open = true;
@@ -34,39 +34,35 @@ static int reached_open(const struct call *call, struct located_link *link, bool
     return r < 0 ? r : locate_path(&call->locator, followed->object, followed->at.path);
 }
 
+struct following {
+    struct followed *followed;
+    bool follows;
+};
+
+/* What a slash follows is followed in any case. */
+static int visit(void *context, const struct location *at)
+{
+    const struct following *following = context;
+    autoclose int fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    if (S_ISLNK(st.st_mode) && (following->follows || at->has_slash))
+        return 1;
+    return reached(&fd, following->followed);
+}
+
 int call_follow(struct call *call, bool follows, struct followed *followed)
 {
-    struct location *at = &followed->at;
+    struct following following = {followed, follows};
+    const struct locate_steps steps = {.visit = visit, .context = &following};
     struct located_link link;
-    autoclose int start = take_fd(&call->starts[0]);
-    const char *path = call->paths[0];
-    bool is_dir = false;
+    int r;
 
-    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
-        autoclose int fd = -EBADF;
-        struct stat st;
-        int r = locate(&call->locator, &start, path, at);
-
-        cleanup_close(&start);
-        start = -EBADF;
-        if (r < 0)
-            return r;
-        fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0 || fstat(fd, &st) < 0)
-            return -errno;
-        /* What a slash follows is followed, and so is the link that it leads to. */
-        is_dir = is_dir || at->has_slash;
-        if (!S_ISLNK(st.st_mode) || (!follows && !is_dir))
-            return reached(&fd, is_dir, followed);
-        r = locate_link(&call->locator, at, &link);
-        if (r < 0)
-            return r;
-        if (link.object >= 0)
-            return reached_open(call, &link, is_dir, followed);
-        start = take_fd(&at->dir);
-        path = link.text;
-    }
-    return -ELOOP;
+    followed->at.dir = take_fd(&call->starts[0]);
+    r = locate_follow(&call->locator, &steps, call->paths[0], &followed->at, &link);
+    return r > 0 ? reached_open(call, &link, followed) : r;
 }
 
 int call_follow_fd(struct call *call, struct followed *followed)
@@ -74,6 +70,6 @@ int call_follow_fd(struct call *call, struct followed *followed)
     int r;
 
     followed->is_open = true;
-    r = reached(&call->starts[0], false, followed);
+    r = reached(&call->starts[0], followed);
     return r < 0 ? r : locate_path(&call->locator, followed->object, followed->at.path);
 }

@@ -276,13 +276,13 @@ static int read_link(const struct locator *locator, int dir, const char *name,
     return length == 0 ? -ENOENT : 0;
 }
 
-int locate_link(struct locator *locator, const struct location *location,
-                struct located_link *ret_link)
+/* Where the link at a location leads, by the rules for a last name. */
+static int last_link(struct locator *locator, const struct location *location,
+                     struct located_link *ret_link)
 {
     struct stat st;
 
     locator->is_barred |= guard_bars_link(locator->guard, location->path, "");
-
     if (fstatat(location->dir, location->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
     /* SECURITY: with fs.protected_symlinks the kernel follows no such link as a last name, but here
@@ -507,4 +507,28 @@ int locate(struct locator *locator, int *start, const char *path, struct locatio
     (void)snprintf(ret_location->path + length, sizeof(ret_location->path) - length, "/%s",
                    ret_location->name);
     return 0;
+}
+
+int locate_follow(struct locator *locator, const struct locate_steps *steps, const char *path,
+                  struct location *at, struct located_link *ret_link)
+{
+    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
+        autoclose int start = steps->find ? -EBADF : take_fd(&at->dir);
+        int r =
+            steps->find ? steps->find(steps->context, path, at) : locate(locator, &start, path, at);
+
+        if (r == 0)
+            r = steps->visit(steps->context, at);
+        if (r <= 0)
+            return r;
+        r = last_link(locator, at, ret_link);
+        if (r < 0 || ret_link->object >= 0)
+            return r < 0 ? r : 1;
+        if (at->has_slash && strlen(ret_link->text) + 1 >= sizeof(ret_link->text))
+            return -ENAMETOOLONG;
+        if (at->has_slash)
+            memcpy(ret_link->text + strlen(ret_link->text), "/", 2);
+        path = ret_link->text;
+    }
+    return -ELOOP;
 }

@@ -60,8 +60,25 @@ struct located_link {
     bool is_read_open; /* how the caller has it open already */
     bool is_write_open;
 };
-int locate_link(struct locator *locator, const struct location *location,
-                struct located_link *ret_link);
+
+/*
+ * Follows the links that the last name of a path is, one after another: the
+ * caller's path first, then what each link says. A slash behind the path is
+ * behind what its links say, too.
+ */
+struct locate_steps {
+    /* Locates a path; a relative one starts at at->dir, where the link is, which is taken. NULL: as
+     * locate does. */
+    int (*find)(void *context, const char *path, struct location *at);
+    /* Looks at what is there, or does what is to be done with it. 1: it is a link to be followed;
+     * else the result. */
+    int (*visit)(void *context, const struct location *at);
+    void *context;
+};
+/* What visit returned; or 1: the last link was one of /proc's, and *ret_link has what it stands
+ * for, in a descriptor that the caller closes. */
+int locate_follow(struct locator *locator, const struct locate_steps *steps, const char *path,
+                  struct location *at, struct located_link *ret_link);
 
 /* Path of an O_PATH descriptor, as its own mount namespace has it. */
 int locate_path(const struct locator *locator, int fd, char path[static LIMIT_PATH_BYTES]);

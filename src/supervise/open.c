@@ -219,21 +219,19 @@ static int open_new(struct call *call, const struct location *at)
     return call->fd < 0 ? -errno : 0;
 }
 
-/* A link as the last name: followed (*ret_follow), or what O_NOFOLLOW makes of it. */
-static int open_link(struct call *call, const struct location *at, bool *ret_follow)
+/* A link as the last name: followed (1), or what O_NOFOLLOW makes of it. */
+static int open_link(struct call *call, const struct location *at)
 {
     int flags = open_flags(call);
 
-    if (!(flags & O_NOFOLLOW) || at->has_slash) {
-        if ((creates(flags) || writes(flags)) && call_judge(call, at, PATH_WRITE) < 0)
-            return call_refuse_old(call, at->dir, at->path);
-        *ret_follow = true;
-        return 0;
-    }
-    return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+    if ((flags & O_NOFOLLOW) && !at->has_slash)
+        return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+    if ((creates(flags) || writes(flags)) && call_judge(call, at, PATH_WRITE) < 0)
+        return call_refuse_old(call, at->dir, at->path);
+    return 1;
 }
 
-static int open_existing(struct call *call, const struct location *at, bool *ret_follow)
+static int open_existing(struct call *call, const struct location *at)
 {
     autoclose int object = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
@@ -241,7 +239,7 @@ static int open_existing(struct call *call, const struct location *at, bool *ret
     if (object < 0 || fstat(object, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode))
-        return open_link(call, at, ret_follow);
+        return open_link(call, at);
     if (at->has_slash && !S_ISDIR(st.st_mode))
         return -ENOTDIR;
     /* SECURITY: as with fs.protected_regular and protected_fifos: the kernel is not told of
@@ -253,13 +251,15 @@ static int open_existing(struct call *call, const struct location *at, bool *ret
     return open_object(call, &object, &st, at->path, at->is_anchored, false);
 }
 
-static int open_at(struct call *call, const struct location *at, bool *ret_follow)
+/* 1: a link is to be followed. */
+static int open_at(void *context, const struct location *at)
 {
+    struct call *call = context;
     int flags = open_flags(call);
     int r = -EEXIST;
 
     if (!creates(flags))
-        return open_existing(call, at, ret_follow);
+        return open_existing(call, at);
     if (strcmp(at->name, ".") == 0)
         return flags & O_EXCL ? -EEXIST : -EISDIR;
     if (at->has_slash)
@@ -268,7 +268,7 @@ static int open_at(struct call *call, const struct location *at, bool *ret_follo
         return open_new(call, at);
     /* Between the two it may be made or removed, but not for ever. */
     for (int i = 0; i < 8 && r == -EEXIST; i++) {
-        r = open_existing(call, at, ret_follow);
+        r = open_existing(call, at);
         if (r == -ENOENT)
             r = open_new(call, at);
     }
@@ -283,47 +283,31 @@ static bool gains_nothing(int flags, const struct located_link *link)
     return (link->is_write_open || !writes(flags)) && (link->is_read_open || !needs_read);
 }
 
+/* A link of /proc: what the caller has open is opened once more. */
+static int open_again(struct call *call, const struct location *at, struct located_link *link)
+{
+    autoclose int object = take_fd(&link->object);
+    char path[LIMIT_PATH_BYTES];
+    struct stat st;
+    int r = locate_path(&call->locator, object, path);
+
+    if (r < 0)
+        return r;
+    if (fstat(object, &st) < 0)
+        return -errno;
+    if (at->has_slash && !S_ISDIR(st.st_mode))
+        return -ENOTDIR;
+    return open_object(call, &object, &st, path, false, gains_nothing(open_flags(call), link));
+}
+
 int open_perform(struct call *call)
 {
-    autolocation struct location at = LOCATION_NONE;
-    autoclose int start = take_fd(&call->starts[0]);
-    const char *path = call->paths[0];
+    const struct locate_steps steps = {.visit = open_at, .context = call};
+    autolocation struct location at = {.dir = take_fd(&call->starts[0])};
     struct located_link link;
+    int r = locate_follow(&call->locator, &steps, call->paths[0], &at, &link);
 
-    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
-        bool follows = false;
-        bool has_slash;
-        int r = locate(&call->locator, &start, path, &at);
-
-        cleanup_close(&start);
-        start = -EBADF;
-        if (r == 0)
-            r = open_at(call, &at, &follows);
-        if (r < 0 || !follows)
-            return r;
-        r = locate_link(&call->locator, &at, &link);
-        if (r < 0)
-            return r;
-        if (link.object >= 0) {
-            char where[LIMIT_PATH_BYTES];
-            struct stat st = {0};
-            bool is_own = gains_nothing(open_flags(call), &link);
-            autoclose int object = link.object;
-
-            r = locate_path(&call->locator, object, where);
-            if (r == 0 && fstat(object, &st) < 0)
-                r = -errno;
-            if (r == 0 && at.has_slash && !S_ISDIR(st.st_mode))
-                r = -ENOTDIR;
-            return r < 0 ? r : open_object(call, &object, &st, where, false, is_own);
-        }
-        has_slash = at.has_slash;
-        start = take_fd(&at.dir);
-        path = link.text;
-        if (has_slash && strlen(link.text) + 1 < sizeof(link.text))
-            memcpy(link.text + strlen(link.text), "/", 2);
-    }
-    return -ELOOP;
+    return r > 0 ? open_again(call, &at, &link) : r;
 }
 
 /* Where the path must start so that the kernel applies the caller's own limits of resolution. */
@@ -331,6 +315,7 @@ static int scoped_start(struct call *call, uint64_t *ret_resolve)
 {
     bool is_scoped = call->how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT);
 
+    call->locator.refuses_magic = true;
     *ret_resolve = call->how.resolve | RESOLVE_NO_MAGICLINKS;
     if (is_scoped)
         return call->starts[0];
@@ -347,16 +332,18 @@ static int scoped_start(struct call *call, uint64_t *ret_resolve)
 /* A walk under the caller's limits to something that may have to be made: all but the last name is
  * for the kernel. */
 struct scope {
+    struct call *call;
     int start;
     uint64_t resolve;
-    char path[2 * LIMIT_PATH_BYTES];
+    char path[2 * LIMIT_PATH_BYTES]; /* up to the last name, while that is looked at */
 };
 
 /* Opens path for the caller; whole is what it is the beginning of. The kernel keeps the limits; the
  * links that it walks are judged here. */
-static int scoped_open(struct call *call, const struct scope *scope, const char *path,
-                       const char *whole, uint64_t flags)
+static int scoped_open(const struct scope *scope, const char *path, const char *whole,
+                       uint64_t flags)
 {
+    struct call *call = scope->call;
     struct locator locator = call->locator;
     int fd = locate_openat2(scope->start, path, flags, scope->resolve | RESOLVE_NO_SYMLINKS);
 
@@ -370,7 +357,7 @@ static int scoped_open(struct call *call, const struct scope *scope, const char 
 }
 
 /* Where the last name of scope->path is. A directory without one is -EISDIR, or -EEXIST. */
-static int scoped_locate(struct call *call, struct scope *scope, struct location *at)
+static int scoped_locate(struct scope *scope, struct location *at)
 {
     size_t end = strlen(scope->path);
     size_t begin;
@@ -388,50 +375,50 @@ static int scoped_locate(struct call *call, struct scope *scope, struct location
     has_name = begin < end && strncmp(name, "..", end - begin) != 0;
     if (has_name)
         scope->path[begin] = '\0';
-    dir = scoped_open(call, scope, scope->path[0] ? scope->path : ".", whole, O_PATH | O_DIRECTORY);
+    dir = scoped_open(scope, scope->path[0] ? scope->path : ".", whole, O_PATH | O_DIRECTORY);
     if (dir < 0)
         return dir;
     if (!has_name)
-        return open_flags(call) & O_EXCL ? -EEXIST : -EISDIR;
-    return locate(&call->locator, &dir, name, at);
+        return open_flags(scope->call) & O_EXCL ? -EEXIST : -EISDIR;
+    return locate(&scope->call->locator, &dir, name, at);
 }
 
-static int scoped_create(struct call *call, struct scope *scope)
+/* From where the scope starts each time: a directory's descriptor alone knows no limits. */
+static int scoped_find(void *context, const char *path, struct location *at)
 {
+    struct scope *scope = context;
+    int r;
+
+    location_done(at);
+    if (path[0] == '/')
+        scope->path[0] = '\0';
+    if (strlen(scope->path) + strlen(path) >= LIMIT_PATH_BYTES)
+        return -ENAMETOOLONG;
+    memcpy(scope->path + strlen(scope->path), path, strlen(path) + 1);
+    r = scoped_locate(scope, at);
+    return r == 0 && (scope->resolve & RESOLVE_NO_XDEV) && locate_is_mount_point(at) ? -EXDEV : r;
+}
+
+static int scoped_visit(void *context, const struct location *at)
+{
+    const struct scope *scope = context;
+    int r = open_at(scope->call, at);
+
+    return r > 0 && (scope->resolve & RESOLVE_NO_SYMLINKS) ? -ELOOP : r;
+}
+
+static int scoped_create(struct scope *scope)
+{
+    const struct locate_steps steps = {scoped_find, scoped_visit, scope};
+    autolocation struct location at = LOCATION_NONE;
     struct located_link link;
 
-    for (unsigned hops = 0; hops <= LIMIT_SYMLINKS; hops++) {
-        autolocation struct location at = LOCATION_NONE;
-        bool follows = false;
-        int r = scoped_locate(call, scope, &at);
-
-        if (r == 0 && (scope->resolve & RESOLVE_NO_XDEV) && locate_is_mount_point(&at))
-            r = -EXDEV;
-        if (r == 0)
-            r = open_at(call, &at, &follows);
-        if (r < 0 || !follows)
-            return r;
-        if (scope->resolve & RESOLVE_NO_SYMLINKS)
-            return -ELOOP;
-        r = locate_link(&call->locator, &at, &link);
-        if (r == 0 && link.object >= 0) {
-            cleanup_close(&link.object);
-            r = -ELOOP;
-        }
-        if (r < 0)
-            return r;
-        if (link.text[0] == '/')
-            scope->path[0] = '\0';
-        if (strlen(scope->path) + strlen(link.text) >= LIMIT_PATH_BYTES)
-            return -ENAMETOOLONG;
-        memcpy(scope->path + strlen(scope->path), link.text, strlen(link.text) + 1);
-    }
-    return -ELOOP;
+    return locate_follow(&scope->call->locator, &steps, scope->call->paths[0], &at, &link);
 }
 
 int open_perform_how(struct call *call)
 {
-    struct scope scope;
+    struct scope scope = {.call = call};
     int flags = open_flags(call);
     char path[LIMIT_PATH_BYTES];
     autoclose int object = -EBADF;
@@ -448,11 +435,10 @@ int open_perform_how(struct call *call)
     if (call->how.resolve & RESOLVE_CACHED)
         return -EAGAIN;
     scope.start = scoped_start(call, &scope.resolve);
-    (void)snprintf(scope.path, sizeof(scope.path), "%s", call->paths[0]);
     if (creates(flags))
-        return scoped_create(call, &scope);
-    object =
-        scoped_open(call, &scope, scope.path, scope.path, O_PATH | (unsigned)(flags & O_NOFOLLOW));
+        return scoped_create(&scope);
+    object = scoped_open(&scope, call->paths[0], call->paths[0],
+                         O_PATH | (unsigned)(flags & O_NOFOLLOW));
     if (object < 0)
         return object;
     if (fstat(object, &st) < 0)
