@@ -51,7 +51,7 @@ struct bawn_load {
     bool no_profile; /* for tests: nothing built in but, unless no_lists, the two lists */
     bool no_lists;
     char *profile;
-    const char *org_dir;    /* "/etc/bawn" */
+    const char *org_dir;    /* PLACES_ORG */
     const char *claude_dir; /* "/etc/claude-code" */
     VEC(char *) presets;
     VEC(struct load_step) steps;

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/path.h"
+#include "base/places.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -27,7 +29,8 @@ int approvals_path(const struct config_places *places, char ret_path[LIMIT_PATH_
     *ret_path = '\0';
     if (!*places->user)
         return 0;
-    if (snprintf(ret_path, LIMIT_PATH_BYTES, "%s/bawn/approved", places->user) >= LIMIT_PATH_BYTES)
+    if (snprintf(ret_path, LIMIT_PATH_BYTES, "%s/" PLACES_CONFIG "/" PLACES_APPROVED,
+                 places->user) >= LIMIT_PATH_BYTES)
         return error_set(err, ENAMETOOLONG, "path.too_long", "%s: path too long", places->user);
     return 0;
 }
@@ -106,53 +109,62 @@ static int refuse_link(const char *path, struct bawn_error *err)
     return 0;
 }
 
-/* The directory of the record, made if it is missing and locked: of two approvals at once none is
- * lost. The lock ends when the descriptor is closed. */
-static int lock_folder(const char *store, struct bawn_error *err)
-{
-    autofree char *path = strndup(store, (size_t)(strrchr(store, '/') - store));
-    autoclose int fd = -EBADF;
-    int r = path ? file_make_dirs(path, err) : error_memory(err);
-
-    if (r < 0)
-        return r;
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || flock(fd, LOCK_EX) < 0)
-        return error_errno(err, errno, "lock %s", path);
-    return take_fd(&fd);
-}
-
-/* Where an approval is written: where the next start looks for it. */
-static int find_store(const struct bawn_load *load, char ret_store[LIMIT_PATH_BYTES],
-                      struct bawn_error *err)
+/* The directory that an approval is written to, without links: where the next start looks for it.
+ */
+static int find_folder(const struct bawn_load *load, char ret_folder[LIMIT_PATH_BYTES],
+                       struct bawn_error *err)
 {
     autoview struct view *view = view_new(load->environ);
     autofree char *workspace = NULL;
     struct config_places places;
+    char store[LIMIT_PATH_BYTES] = "";
     int r = view ? load_workspace(load, view, &workspace, err) : error_memory(err);
 
     if (r == 0)
         r = load_config_places(view, workspace, &places, err);
     if (r == 0)
-        r = approvals_path(&places, ret_store, err);
-    if (r < 0 || *ret_store)
+        r = approvals_path(&places, store, err);
+    if (r < 0)
         return r;
+    if (*store) {
+        path_cut_name(store);
+        return resolve_path(NULL, "/", store, &view->links, ret_folder, err);
+    }
     (void)error_set(err, ENOENT, "approve.place",
                     "there is no place for approvals: %s lies in the project", places.project);
     error_hint(err, "set HOME or XDG_CONFIG_HOME to a directory outside of it");
     return -ENOENT;
 }
 
-int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
-                        size_t length, char **ret_store, struct bawn_error *err)
+/* Adds a line to the record, which is locked: of two approvals at once none is lost. The lock ends
+ * with the descriptor. */
+static int add_line(const char *folder, const char *file, const char *sha256,
+                    struct bawn_error *err)
 {
     autofree char *record = NULL;
     autofree char *updated = NULL;
+    autoclose int fd = places_open_config(folder, err);
+    size_t length;
+    int r;
+
+    if (fd < 0)
+        return fd;
+    if (flock(fd, LOCK_EX) < 0)
+        return error_errno(err, errno, "lock %s", folder);
+    r = file_read(fd, PLACES_APPROVED, LIMIT_CONFIG_BYTES, &record, &length, NULL);
+    if (r < 0 && r != -ENOENT)
+        return error_errno(err, -r, "read %s/" PLACES_APPROVED, folder);
+    updated = updated_record(record, file, sha256);
+    r = updated ? file_write(fd, PLACES_APPROVED, updated, strlen(updated), NULL) : -ENOMEM;
+    return r < 0 ? error_errno(err, -r, "write %s/" PLACES_APPROVED, folder) : 0;
+}
+
+int bawn_policy_approve(const struct bawn_load *load, const char *path, const char *text,
+                        size_t length, char **ret_store, struct bawn_error *err)
+{
     autofree char *file = realpath(path, NULL);
-    autoclose int folder = -EBADF;
-    char store[LIMIT_PATH_BYTES] = "";
+    char folder[LIMIT_PATH_BYTES];
     char sha256[65];
-    size_t record_length;
     int r;
 
     if (!file)
@@ -162,23 +174,11 @@ int bawn_policy_approve(const struct bawn_load *load, const char *path, const ch
         return r;
     if (strchr(file, '\n'))
         return error_set(err, EINVAL, "approve.name", "approve %s: a newline in its name", path);
-    r = find_store(load, store, err);
-    if (r < 0)
-        return r;
-    folder = lock_folder(store, err);
-    if (folder < 0)
-        return folder;
-    r = file_read(AT_FDCWD, store, LIMIT_CONFIG_BYTES, &record, &record_length, err);
-    if (r < 0 && r != -ENOENT)
-        return r;
     hash_text(text, length, sha256);
-    updated = updated_record(record, file, sha256);
-    if (!updated)
-        return error_memory(err);
-    r = file_write(store, updated, strlen(updated), err);
-    if (r == 0 && ret_store) {
-        *ret_store = strdup(store);
-        r = *ret_store ? 0 : error_memory(err);
-    }
+    r = find_folder(load, folder, err);
+    if (r == 0)
+        r = add_line(folder, file, sha256, err);
+    if (r == 0 && ret_store && asprintf(ret_store, "%s/" PLACES_APPROVED, folder) < 0)
+        r = error_memory(err);
     return r;
 }

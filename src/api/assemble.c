@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/places.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "policy/build.h"
@@ -210,18 +211,19 @@ static int add_layer_files(struct assembly *assembly)
                      assembly_path(path, "%s/managed-settings.json", load->claude_dir), workspace,
                      "claude", false);
     if (r == 0)
-        r = add_file(assembly, LAYER_ORG, assembly_path(path, "%s/policy.yaml", load->org_dir),
+        r = add_file(assembly, LAYER_ORG, assembly_path(path, "%s/" PLACES_POLICY, load->org_dir),
                      workspace, "bawn", false);
     if (r == 0 && load->claude)
         r = add_claude(assembly);
     if (r == 0 && *config->user)
         r = add_file(assembly, LAYER_USER,
-                     assembly_path(path, "%.4000s/bawn/policy.yaml", config->user), workspace,
-                     "bawn", false);
+                     assembly_path(path, "%.4000s/" PLACES_CONFIG "/" PLACES_POLICY, config->user),
+                     workspace, "bawn", false);
     if (r == 0 && *config->project)
-        r = add_file(assembly, LAYER_PROJECT,
-                     assembly_path(path, "%.4000s/bawn/policy.yaml", config->project), workspace,
-                     "bawn", false);
+        r = add_file(
+            assembly, LAYER_PROJECT,
+            assembly_path(path, "%.4000s/" PLACES_CONFIG "/" PLACES_POLICY, config->project),
+            workspace, "bawn", false);
     return r == 0 ? add_project(assembly) : r;
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/places.h"
 #include "config/config.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ int bawn_load_new(struct bawn_load **ret_load, struct bawn_error *err)
 
     if (!load)
         return error_memory(err);
-    load->org_dir = "/etc/bawn";
+    load->org_dir = PLACES_ORG;
     load->claude_dir = "/etc/claude-code";
     load->environ = environ_copy((const char *const *)environ);
     load->workspace = strdup(".");
@@ -262,7 +263,7 @@ static int usual_config(struct view *view, char ret_dir[LIMIT_PATH_BYTES], struc
     *ret_dir = '\0';
     if (!view_usual_home(view, home))
         return 0;
-    path = path_normalize(home, ".config");
+    path = path_normalize(home, PLACES_CONFIG_USUAL);
     return path ? resolve_dir(view, path, ret_dir, err) : error_memory(err);
 }
 
@@ -281,7 +282,7 @@ int load_config_places(struct view *view, const char *workspace, struct config_p
     if (r < 0)
         return r;
     /* The XDG rules: a relative path is as good as none. */
-    path = config && *config == '/' ? strdup(config) : path_normalize(home, ".config");
+    path = config && *config == '/' ? strdup(config) : path_normalize(home, PLACES_CONFIG_USUAL);
     r = path ? resolve_dir(view, path, ret_places->user, err) : error_memory(err);
     if (r < 0 || strcmp(ret_places->user, usual) == 0 ||
         !path_is_below(ret_places->user, workspace))

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/passwd.h"
+#include "base/places.h"
 #include "policy/build.h"
-#include "session/registry.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,12 +57,13 @@ static int seal_place(struct assembly *assembly, const struct layer *layer, cons
 /* A directory of configuration, with its files: they may be links to elsewhere. */
 static int seal_config(struct assembly *assembly, const struct layer *layer, const char *dir)
 {
-    static const char *const names[] = {"", "/policy.yaml", "/approved"};
+    static const char *const names[] = {"", "/" PLACES_POLICY, "/" PLACES_APPROVED};
     char path[LIMIT_PATH_BYTES];
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(names[0]); i++)
-        r = seal_place(assembly, layer, assembly_path(path, "%.4000s/bawn%s", dir, names[i]));
+        r = seal_place(assembly, layer,
+                       assembly_path(path, "%.4000s/" PLACES_CONFIG "%s", dir, names[i]));
     return r;
 }
 
@@ -75,9 +76,10 @@ static int seal_config(struct assembly *assembly, const struct layer *layer, con
 static int seal_trusted(struct assembly *assembly, const struct layer *own, const char *home)
 {
     char path[LIMIT_PATH_BYTES];
-    int r = seal_config(assembly, own, assembly_path(path, "%.4000s/.config", home));
+    int r = seal_config(assembly, own, assembly_path(path, "%.4000s/" PLACES_CONFIG_USUAL, home));
 
-    return r < 0 ? r : seal_place(assembly, own, assembly_path(path, "%.4000s/.cache/bawn", home));
+    return r < 0 ? r
+                 : seal_place(assembly, own, assembly_path(path, "%.4000s/" PLACES_CACHE, home));
 }
 
 static int seal_trusted_places(struct assembly *assembly)
@@ -100,18 +102,13 @@ static int seal_trusted_places(struct assembly *assembly)
 static int hide_sessions(struct assembly *assembly, const struct layer *own)
 {
     const char *runtime = view_variable(assembly->view, "XDG_RUNTIME_DIR");
-    autofree char *variable = NULL;
-    char path[LIMIT_PATH_BYTES];
-    int r = asprintf(&variable, "XDG_RUNTIME_DIR=%s", runtime ? runtime : "") < 0
-                ? error_memory(assembly->err)
-                : 0;
-    char *const variables[] = {variable, NULL};
+    char path[PLACES_SESSIONS_BYTES];
+    int r = 0;
 
-    for (unsigned i = 0; r == 0 && registry_place(variables, i, path); i++)
-        r = hide_path(assembly, own, path);
-    return r < 0 ? r
-                 : hide_path(assembly, own,
-                             assembly_path(path, "/run/user/%u/bawn", (unsigned)getuid()));
+    for (enum places_sessions i = 0; r == 0 && i < SESSIONS_COUNT; i++)
+        if (places_sessions(runtime, i, path))
+            r = hide_path(assembly, own, path);
+    return r;
 }
 
 /* Where variables have it; the next bawn may have others. */
@@ -119,8 +116,8 @@ static int seal_named(struct assembly *assembly, const struct layer *own)
 {
     const struct config_places *config = &assembly->config;
     char path[LIMIT_PATH_BYTES];
-    int r =
-        seal_config(assembly, own, assembly_path(path, "%.4000s/.config", assembly->policy->home));
+    int r = seal_config(
+        assembly, own, assembly_path(path, "%.4000s/" PLACES_CONFIG_USUAL, assembly->policy->home));
 
     if (r == 0 && *config->user)
         r = seal_config(assembly, own, config->user);

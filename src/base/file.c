@@ -7,10 +7,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_t *ret_length,
               struct bawn_error *err)
@@ -69,28 +74,41 @@ static int write_all(int fd, const char *data, size_t length)
     return 0;
 }
 
-int file_write(const char *path, const char *data, size_t length, struct bawn_error *err)
+int file_write(int dir_fd, const char *path, const char *data, size_t length,
+               struct bawn_error *err)
 {
     autostrbuf struct strbuf temporary = {0};
     autoclose int fd = -EBADF;
+    uint64_t mark;
     int r;
 
-    strbuf_addf(&temporary, "%s.XXXXXX", path);
+    if (getrandom(&mark, sizeof(mark), 0) != (ssize_t)sizeof(mark))
+        return error_errno(err, errno, "getrandom");
+    strbuf_addf(&temporary, "%s.%016llx", path, (unsigned long long)mark);
     if (temporary.failed)
         return error_memory(err);
-    fd = mkostemp(temporary.text, O_CLOEXEC);
+    fd = openat(dir_fd, temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_errno(err, errno, "create %s", temporary.text);
     r = write_all(fd, data, length);
     if (r == 0 && fsync(fd) < 0)
         r = -errno;
-    if (r == 0 && rename(temporary.text, path) < 0)
+    if (r == 0 && renameat(dir_fd, temporary.text, dir_fd, path) < 0)
         r = -errno;
     if (r < 0) {
-        (void)unlink(temporary.text);
+        (void)unlinkat(dir_fd, temporary.text, 0);
         return error_errno(err, -r, "write %s", path);
     }
     return 0;
+}
+
+int file_open_linkless(const char *path, int flags)
+{
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC),
+                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+    return fd < 0 ? -errno : (int)fd;
 }
 
 int file_make_dirs(const char *path, struct bawn_error *err)

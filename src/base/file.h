@@ -15,7 +15,11 @@ int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_
               struct bawn_error *err);
 
 /* Replaces the file whole, or leaves the old one: a temporary file beside it, then a rename. */
-int file_write(const char *path, const char *data, size_t length, struct bawn_error *err);
+int file_write(int dir_fd, const char *path, const char *data, size_t length,
+               struct bawn_error *err);
+
+/* Opens a path that has no link in it, with O_CLOEXEC: a descriptor, or a negative errno. */
+int file_open_linkless(const char *path, int flags);
 
 /* Creates a directory (0700) and those above it that are missing. */
 int file_make_dirs(const char *path, struct bawn_error *err);

@@ -8,7 +8,7 @@
  * of them need not exist (policy/resolve.c). A call that is made for somebody
  * holds a descriptor of each directory, for names change meanwhile
  * (supervise/locate.c). The way to the plans is by names that nobody else can
- * change, in the fewest calls (program_bawn/plans.c).
+ * change, in the fewest calls (base/places.c).
  */
 #ifndef BASE_TRAIL_H
 #define BASE_TRAIL_H

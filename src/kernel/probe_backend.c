@@ -6,6 +6,7 @@
 #include "kernel/probe_program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -217,7 +218,7 @@ static bool podman_prepare(struct podman_trial *trial, const char *path, struct 
                    "[network]\n"
                    "network_config_dir = \"%s\"\n",
                    trial->dir);
-    return file_write(trial->conf, text, strlen(text), NULL) == 0;
+    return file_write(AT_FDCWD, trial->conf, text, strlen(text), NULL) == 0;
 }
 
 static void podman_clean_up(const struct podman_trial *trial)

@@ -8,15 +8,9 @@
 
 #include <stdbool.h>
 
-/*
- * ~/.cache/bawn/plans in the home that /etc/passwd names, used by descriptor.
- * SECURITY: a plan is a whole policy, and whoever writes one has the caller's
- * rights. So variables have no say in where it is: every policy seals this very
- * place, and no sandbox of the user's can ever have written it. Nobody but root
- * and the caller can replace a directory on the way.
- */
+/* See base/places.h. */
 struct plans {
-    int fd;                      /* O_PATH; -EBADF: there is none */
+    int fd;                      /* O_PATH; negative: there is none */
     char path[LIMIT_PATH_BYTES]; /* without links */
 };
 bool plans_open(struct plans *plans, bool makes);

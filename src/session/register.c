@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The session's entry in the registry. */
 #include "base/cleanup.h"
+#include "base/environ.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "kernel/process.h"
@@ -211,7 +212,8 @@ int session_hide_registry(struct session *session, const char **ret_hidden, stru
     int result;
 
     *ret_hidden = NULL;
-    if (!registry_locate(request->environ, session->registry) ||
+    if (!places_find_sessions(environ_get(request->environ, "XDG_RUNTIME_DIR"),
+                              session->registry) ||
         !is_shown(request->image, session->registry))
         return 0;
     *ret_hidden = session->registry;

@@ -5,6 +5,7 @@
 #include "base/environ.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "kernel/process.h"
 
@@ -22,86 +23,12 @@
 
 enum { SESSIONS_MAX = 4096 };
 
-bool registry_place(char *const *variables, unsigned index, char path[REGISTRY_PATH_BYTES])
-{
-    const char *runtime = environ_get(variables, "XDG_RUNTIME_DIR");
-    bool has_runtime = runtime && *runtime == '/' && strlen(runtime) < REGISTRY_PATH_BYTES - 64;
-
-    if (index == 0 && has_runtime)
-        (void)snprintf(path, REGISTRY_PATH_BYTES, "%.900s/bawn", runtime);
-    else if (index == 0 || index == 1)
-        (void)snprintf(path, REGISTRY_PATH_BYTES, getuid() == 0 ? "/run/bawn" : "/tmp/bawn-%u",
-                       (unsigned)getuid());
-    return index == 0 || (index == 1 && has_runtime);
-}
-
-/* The user's alone: nobody else can have put something there, or can later. */
-static bool is_private(int fd)
-{
-    struct stat status;
-
-    return fd >= 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) &&
-           status.st_uid == getuid() && (status.st_mode & 077) == 0;
-}
-
-static int open_directory(int dir_fd, const char *path)
-{
-    return openat(dir_fd, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* $XDG_RUNTIME_DIR may be somebody else's, as after su: then it is not used. */
-static bool is_parent_ours(const char *path)
-{
-    char above[REGISTRY_PATH_BYTES];
-    autoclose int fd = -EBADF;
-
-    (void)snprintf(above, sizeof(above), "%.*s", (int)(strrchr(path, '/') - path), path);
-    fd = openat(AT_FDCWD, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return is_private(fd);
-}
-
-static void choose_place(char *const *variables, char path[REGISTRY_PATH_BYTES])
-{
-    char more[REGISTRY_PATH_BYTES];
-
-    (void)registry_place(variables, 0, path);
-    if (registry_place(variables, 1, more) && !is_parent_ours(path))
-        memcpy(path, more, sizeof(more));
-}
-
-bool registry_locate(char *const *variables, char path[REGISTRY_PATH_BYTES])
-{
-    char chosen[REGISTRY_PATH_BYTES];
-    char above[PATH_MAX];
-    const char *name;
-
-    choose_place(variables, chosen);
-    name = strrchr(chosen, '/');
-    (void)snprintf(path, REGISTRY_PATH_BYTES, "%.*s", (int)(name - chosen), chosen);
-    return realpath(*path ? path : "/", above) &&
-           (size_t)snprintf(path, REGISTRY_PATH_BYTES, "%s%s", above, name) < REGISTRY_PATH_BYTES;
-}
-
 int registry_open(struct registry *registry, char *const *variables, bool makes,
                   struct bawn_error *err)
 {
-    choose_place(variables, registry->path);
-    registry->fd = open_directory(AT_FDCWD, registry->path);
-    if (registry->fd < 0 && errno == ENOENT) {
-        if (!makes)
-            return -ENOENT;
-        if (mkdir(registry->path, 0700) < 0 && errno != EEXIST)
-            return error_errno(err, errno, "make the directory of sessions %s", registry->path);
-        registry->fd = open_directory(AT_FDCWD, registry->path);
-    }
-    if (is_private(registry->fd))
-        return 0;
-    registry_close(registry);
-    (void)error_set(err, EPERM, "session.place",
-                    "the directory of sessions %s is not a directory of yours alone",
-                    registry->path);
-    error_hint(err, "remove it, or set XDG_RUNTIME_DIR to a directory of yours with mode 0700");
-    return -EPERM;
+    registry->fd =
+        places_open_sessions(environ_get(variables, "XDG_RUNTIME_DIR"), makes, registry->path, err);
+    return registry->fd < 0 ? registry->fd : 0;
 }
 
 void registry_close(struct registry *registry)
@@ -295,7 +222,7 @@ int registry_read(const struct registry *registry, const char *sid, char **ret_r
 
 void registry_remove(const struct registry *registry, const char *name)
 {
-    autoclose int fd = open_directory(registry->fd, name);
+    autoclose int fd = openat(registry->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0) {
         (void)unlinkat(fd, REGISTRY_CONTROL, 0);

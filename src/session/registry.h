@@ -10,7 +10,7 @@
 #ifndef SESSION_REGISTRY_H
 #define SESSION_REGISTRY_H
 
-#include "base/limits.h"
+#include "base/places.h"
 #include "base/vec.h"
 
 #include <bawn/error.h>
@@ -21,7 +21,7 @@
 enum {
     SID_LENGTH = 6,
     SID_BYTES = SID_LENGTH + 1,
-    REGISTRY_PATH_BYTES = 1024,
+    REGISTRY_PATH_BYTES = PLACES_SESSIONS_BYTES,
     RECORD_BYTES_MAX = 1024 * 1024, /* a command of 128 KiB, each byte of it escaped to 6 */
 };
 #define REGISTRY_RECORD  "record.json"
@@ -32,14 +32,7 @@ struct registry {
     char path[REGISTRY_PATH_BYTES];
 };
 
-/* The places where it may be, in the order they are tried: index from 0. False past the last. */
-bool registry_place(char *const *variables, unsigned index, char path[REGISTRY_PATH_BYTES]);
-
-/* Where it is or would be, without links. False: nowhere. */
-bool registry_locate(char *const *variables, char path[REGISTRY_PATH_BYTES]);
-
-/* Opens it. Where it is missing it is made, or -ENOENT is returned without a message. One that is
- * not ours alone is refused. */
+/* Opens it, at its place: see places_open_sessions. */
 int registry_open(struct registry *registry, char *const *variables, bool makes,
                   struct bawn_error *err);
 void registry_close(struct registry *registry);

@@ -8,9 +8,11 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/places.h"
 #include "base/report.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "base/trail.h"
 #include "lib/test.h"
 
 #include <errno.h>
@@ -185,7 +187,7 @@ START_TEST(only_regular_files_of_a_bounded_size_are_read)
 
     enter_fresh_dir();
     ck_assert_int_eq(file_read(AT_FDCWD, "file", 100, &data, &length, &err), -ENOENT);
-    ck_assert_int_eq(file_write("file", "hello", 5, &err), 0);
+    ck_assert_int_eq(file_write(AT_FDCWD, "file", "hello", 5, &err), 0);
     ck_assert_int_eq(file_read(AT_FDCWD, "file", 5, &data, &length, &err), 0);
     ck_assert_str_eq(data, "hello");
     ck_assert_int_eq(file_read(AT_FDCWD, "file", 4, &data, &length, &err), -EFBIG);
@@ -204,15 +206,103 @@ START_TEST(a_write_that_fails_leaves_the_old_file_and_no_other)
     size_t length;
 
     enter_fresh_dir();
-    ck_assert_int_eq(file_write("file", "old", 3, &err), 0);
-    ck_assert_int_lt(file_write("none/file", "new", 3, &err), 0);
+    ck_assert_int_eq(file_write(AT_FDCWD, "file", "old", 3, &err), 0);
+    ck_assert_int_lt(file_write(AT_FDCWD, "none/file", "new", 3, &err), 0);
     ck_assert_int_eq(file_make_dirs("a/b", &err), 0);
     ck_assert_int_eq(file_make_dirs("a/b", &err), 0);
     /* A directory is in the way of the rename. */
-    ck_assert_int_lt(file_write("a", "new", 3, &err), 0);
+    ck_assert_int_lt(file_write(AT_FDCWD, "a", "new", 3, &err), 0);
     ck_assert_int_eq(file_read(AT_FDCWD, "file", 100, &data, &length, &err), 0);
     ck_assert_str_eq(data, "old");
     leave_fresh_dir();
+}
+END_TEST
+
+START_TEST(configuration_is_opened_where_no_link_leads_elsewhere)
+{
+    char path[LIMIT_PATH_BYTES];
+    struct bawn_error err;
+    int fd;
+
+    enter_fresh_dir();
+    ck_assert_ptr_nonnull(getcwd(path, sizeof(path) - 16));
+    (void)snprintf(path + strlen(path), 16, "/a/bawn");
+    fd = places_open_config(path, &err);
+    ck_assert_msg(fd >= 0, "%s", err.message);
+    ck_assert_int_eq(file_write(fd, "file", "x", 1, &err), 0);
+    ck_assert_int_eq(access("a/bawn/file", F_OK), 0);
+    close(fd);
+    ck_assert_int_eq(rename("a", "b"), 0);
+    ck_assert_int_eq(symlink("b", "a"), 0);
+    ck_assert_int_eq(places_open_config(path, &err), -ELOOP);
+    ck_assert_int_eq(unlink("b/bawn/file") + rmdir("b/bawn") + rmdir("b") + unlink("a"), 0);
+    leave_fresh_dir();
+}
+END_TEST
+
+START_TEST(sessions_are_in_a_directory_of_the_users_alone)
+{
+    char runtime[LIMIT_PATH_BYTES], path[PLACES_SESSIONS_BYTES], usual[PLACES_SESSIONS_BYTES];
+    struct bawn_error err;
+    int fd;
+
+    enter_fresh_dir();
+    ck_assert_ptr_nonnull(getcwd(runtime, 512));
+    ck_assert(places_sessions(NULL, SESSIONS_USUAL, usual));
+    ck_assert(!places_sessions(NULL, SESSIONS_NAMED, path));
+    ck_assert(!places_sessions("run", SESSIONS_NAMED, path));
+    ck_assert_int_eq(chmod(".", 0700), 0);
+    ck_assert_int_eq(places_open_sessions(runtime, false, path, &err), -ENOENT);
+    fd = places_open_sessions(runtime, true, path, &err);
+    ck_assert_msg(fd >= 0, "%s", err.message);
+    close(fd);
+    ck_assert_int_eq(strncmp(path, runtime, strlen(runtime)), 0);
+    ck_assert(places_find_sessions(runtime, path));
+    ck_assert_int_eq(strncmp(path, runtime, strlen(runtime)), 0);
+    /* Others can see it, or have put something else there. */
+    ck_assert_int_eq(chmod("bawn", 0755), 0);
+    ck_assert_int_eq(places_open_sessions(runtime, true, path, &err), -EPERM);
+    ck_assert_int_eq(rename("bawn", "other"), 0);
+    ck_assert_int_eq(chmod("other", 0700), 0);
+    ck_assert_int_eq(symlink("other", "bawn"), 0);
+    ck_assert_int_eq(places_open_sessions(runtime, true, path, &err), -EPERM);
+    /* The directory around it is not the user's alone. */
+    ck_assert_int_eq(chmod(".", 0755), 0);
+    ck_assert(places_find_sessions(runtime, path));
+    ck_assert_str_eq(strrchr(path, '/'), strrchr(usual, '/'));
+    ck_assert_int_ne(strncmp(path, runtime, strlen(runtime)), 0);
+    ck_assert_int_eq(unlink("bawn") + rmdir("other"), 0);
+    leave_fresh_dir();
+}
+END_TEST
+
+START_TEST(a_trail_is_walked_as_the_kernel_walks)
+{
+    struct trail trail = {.rest = "/a/.//b/../c/"};
+    static const char *const names[] = {"a", "x", "y", "b", "..", "c"};
+    char name[NAME_MAX + 1];
+    char target[LIMIT_PATH_BYTES];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        ck_assert_int_eq(trail_next(&trail, name), 1);
+        ck_assert_str_eq(name, names[i]);
+        if (i == 0)
+            ck_assert_int_eq(trail_link(&trail, "x/./y"), 0);
+    }
+    ck_assert_int_eq(trail_next(&trail, name), 0);
+    ck_assert_int_eq(trail_link(&trail, ""), -ENOENT);
+    memset(target, 'n', sizeof(target));
+    target[NAME_MAX + 1] = '\0';
+    ck_assert_int_eq(trail_link(&trail, target), 0);
+    ck_assert_int_eq(trail_next(&trail, name), -ENAMETOOLONG);
+    memset(target, '/', sizeof(target));
+    target[sizeof(target) - 1] = '\0';
+    ck_assert_int_eq(trail_link(&trail, target), 0);
+    ck_assert_int_eq(trail_link(&trail, target), -ENAMETOOLONG);
+    trail = (struct trail){.rest = ""};
+    for (unsigned i = 0; i < LIMIT_SYMLINKS; i++)
+        ck_assert_int_eq(trail_link(&trail, "a"), 0);
+    ck_assert_int_eq(trail_link(&trail, "a"), -ELOOP);
 }
 END_TEST
 
@@ -269,6 +359,9 @@ int main(void)
     tcase_add_test(all, maps_find_what_was_put);
     tcase_add_test(all, only_regular_files_of_a_bounded_size_are_read);
     tcase_add_test(all, a_write_that_fails_leaves_the_old_file_and_no_other);
+    tcase_add_test(all, configuration_is_opened_where_no_link_leads_elsewhere);
+    tcase_add_test(all, sessions_are_in_a_directory_of_the_users_alone);
+    tcase_add_test(all, a_trail_is_walked_as_the_kernel_walks);
     tcase_add_test(all, errors_are_one_printable_line);
     tcase_add_test(all, the_first_error_is_told_however_many_warnings_came_before);
     suite_add_tcase(suite, all);

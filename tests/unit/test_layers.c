@@ -8,6 +8,7 @@
 #include "lib/test.h"
 #include "policy/build.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void put(const char *file, const char *text)
 {
     struct bawn_error err = {0};
 
-    ck_assert_msg(file_write(file, text, strlen(text), &err) == 0, "%s", err.message);
+    ck_assert_msg(file_write(AT_FDCWD, file, text, strlen(text), &err) == 0, "%s", err.message);
 }
 
 /* What is to be loaded: the case's own files and, beside HOME, the variables given. */
@@ -172,6 +173,26 @@ START_TEST(an_approval_is_for_one_file_with_one_content)
     /* And it ends when the file changes. */
     put("work/.bawn/policy.yaml", "sandbox: {paths: {x: {root: ../more, mode: rw}}} # \n");
     ck_assert_int_eq(can_write(new_load("work", NULL), "%s/more/x", root), BAWN_DENY);
+}
+END_TEST
+
+START_TEST(an_approval_is_kept_where_configuration_is_linked_to)
+{
+    struct bawn_error err;
+
+    bare = true;
+    put("work/.bawn/policy.yaml", "sandbox: {paths: {x: {root: ../more, mode: rw}}}\n");
+    ck_assert_int_eq(rename("home/.config/bawn", "dotfiles"), 0);
+    ck_assert_int_eq(symlink("../../dotfiles", "home/.config/bawn"), 0);
+    approve("work", "work/.bawn/policy.yaml");
+    ck_assert_int_eq(access("dotfiles/approved", F_OK), 0);
+    ck_assert_int_eq(can_write(new_load("work", NULL), "%s/more/x", root), BAWN_ALLOW);
+    /* One that leads nowhere yet: the directory is made there. */
+    ck_assert_int_eq(file_make_dirs("other", &err), 0);
+    ck_assert_int_eq(unlink("home/.config/bawn"), 0);
+    ck_assert_int_eq(symlink("../../other/bawn", "home/.config/bawn"), 0);
+    approve("work", "work/.bawn/policy.yaml");
+    ck_assert_int_eq(access("other/bawn/approved", F_OK), 0);
 }
 END_TEST
 
@@ -368,6 +389,7 @@ int main(void)
     tcase_add_test(all, a_lock_holds_for_flags_variables_and_presets);
     tcase_add_test(all, setting_the_profile_as_a_value_takes_it);
     tcase_add_test(all, an_approval_is_for_one_file_with_one_content);
+    tcase_add_test(all, an_approval_is_kept_where_configuration_is_linked_to);
     tcase_add_test(all, a_link_is_not_approved);
     tcase_add_test(all, a_policy_that_cannot_be_read_is_not_skipped);
     tcase_add_test(all, a_project_lifts_no_limit);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/places.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/passwd.h"
+#include "base/path.h"
+#include "base/trail.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int places_open_config(const char *path, struct bawn_error *err)
+{
+    int r = file_make_dirs(path, err);
+    int fd = r < 0 ? r : file_open_linkless(path, O_RDONLY | O_DIRECTORY);
+
+    return r == 0 && fd < 0 ? error_errno(err, -fd, "open %s", path) : fd;
+}
+
+/*
+ * SECURITY: from the root down, each directory is looked at by name before the next. Those above it
+ * can only be replaced by root and the caller, so what was looked at is what is opened in the end.
+ */
+struct walk {
+    char done[LIMIT_PATH_BYTES]; /* "" is the root */
+    struct stat status;          /* of that */
+    struct trail trail;
+    bool is_below_home; /* the last names are ours to make, and no link counts among them */
+};
+
+/* Each start walks: the id costs no call. Nobody who walks has changed his. */
+static uid_t own_uid(void)
+{
+    return (uid_t)getauxval(AT_UID);
+}
+
+/* Only root and the caller can put something else there. */
+static bool is_safe(const struct stat *status)
+{
+    return S_ISDIR(status->st_mode) && (status->st_uid == 0 || status->st_uid == own_uid()) &&
+           (!(status->st_mode & 022) || (status->st_mode & S_ISVTX));
+}
+
+/* Homes are often reached through a link of root's. */
+static bool push_link(struct walk *walk, const char *path, const struct stat *status)
+{
+    char target[LIMIT_PATH_BYTES];
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
+
+    if (length <= 0 || walk->is_below_home || status->st_uid != 0 || walk->status.st_uid != 0 ||
+        (walk->status.st_mode & 022))
+        return false;
+    target[length] = '\0';
+    if (path_has_dotdot(target) || trail_link(&walk->trail, target) < 0)
+        return false;
+    if (*target != '/')
+        return true;
+    *walk->done = '\0';
+    return lstat("/", &walk->status) == 0;
+}
+
+static bool step(struct walk *walk, const char *name, bool makes)
+{
+    char path[LIMIT_PATH_BYTES + NAME_MAX];
+    struct stat status;
+    int used = snprintf(path, sizeof(path), "%s/%s", walk->done, name);
+    int result;
+
+    if (used < 0 || used >= LIMIT_PATH_BYTES)
+        return false;
+    result = lstat(path, &status);
+    if (result < 0 && errno == ENOENT && makes && walk->is_below_home &&
+        (mkdir(path, 0700) == 0 || errno == EEXIST))
+        result = lstat(path, &status);
+    if (result == 0 && S_ISLNK(status.st_mode))
+        return push_link(walk, path, &status);
+    if (result < 0 || !is_safe(&status))
+        return false;
+    memcpy(walk->done, path, (size_t)used + 1);
+    walk->status = status;
+    return true;
+}
+
+static bool go(struct walk *walk, const char *way, bool makes)
+{
+    char name[NAME_MAX + 1];
+    int r;
+
+    (void)snprintf(walk->trail.rest, sizeof(walk->trail.rest), "%s", way);
+    while ((r = trail_next(&walk->trail, name)) > 0) {
+        if (!step(walk, name, makes))
+            return false;
+    }
+    return r == 0;
+}
+
+int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES])
+{
+    struct walk walk = {.is_below_home = false};
+    char home[LIMIT_PATH_BYTES];
+
+    if (!passwd_home(own_uid(), home) || path_has_dotdot(home) || lstat("/", &walk.status) < 0 ||
+        !is_safe(&walk.status) || !go(&walk, home, false))
+        return -ENOENT;
+    walk.is_below_home = true;
+    if (!go(&walk, PLACES_PLANS, makes) || walk.status.st_uid != own_uid() ||
+        strlen(walk.done) >= LIMIT_PATH_BYTES - 64)
+        return -ENOENT;
+    memcpy(ret_path, walk.done, sizeof(walk.done));
+    return file_open_linkless(ret_path, O_PATH | O_DIRECTORY);
+}
+
+bool places_sessions(const char *runtime, enum places_sessions which,
+                     char ret_path[PLACES_SESSIONS_BYTES])
+{
+    unsigned uid = (unsigned)getuid();
+    int length = -1;
+
+    switch (which) {
+    case SESSIONS_NAMED:
+        if (runtime && *runtime == '/')
+            length = snprintf(ret_path, PLACES_SESSIONS_BYTES, "%s/bawn", runtime);
+        break;
+    case SESSIONS_USUAL:
+        length =
+            snprintf(ret_path, PLACES_SESSIONS_BYTES, uid == 0 ? "/run/bawn" : "/tmp/bawn-%u", uid);
+        break;
+    case SESSIONS_LOGIN:
+        length = snprintf(ret_path, PLACES_SESSIONS_BYTES, "/run/user/%u/bawn", uid);
+        break;
+    case SESSIONS_COUNT:
+        break;
+    }
+    return length > 0 && length < PLACES_SESSIONS_BYTES - 64;
+}
+
+/* The user's alone: nobody else can have put something there, or can later. */
+static bool is_private(int fd)
+{
+    struct stat status;
+
+    return fd >= 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) &&
+           status.st_uid == getuid() && (status.st_mode & 077) == 0;
+}
+
+/* $XDG_RUNTIME_DIR may be somebody else's, as after su: then it is not used. */
+static void choose_sessions(const char *runtime, char ret_path[PLACES_SESSIONS_BYTES])
+{
+    autoclose int fd = -EBADF;
+
+    if (places_sessions(runtime, SESSIONS_NAMED, ret_path))
+        fd = openat(AT_FDCWD, runtime, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!is_private(fd))
+        (void)places_sessions(NULL, SESSIONS_USUAL, ret_path);
+}
+
+bool places_find_sessions(const char *runtime, char ret_path[PLACES_SESSIONS_BYTES])
+{
+    char chosen[PLACES_SESSIONS_BYTES];
+    char above[LIMIT_PATH_BYTES];
+    char *name;
+
+    choose_sessions(runtime, chosen);
+    name = strrchr(chosen, '/');
+    *name++ = '\0';
+    return realpath(*chosen ? chosen : "/", above) &&
+           (size_t)snprintf(ret_path, PLACES_SESSIONS_BYTES, "%s/%s", above, name) <
+               PLACES_SESSIONS_BYTES;
+}
+
+static int open_directory(const char *path)
+{
+    return openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int places_open_sessions(const char *runtime, bool makes, char ret_path[PLACES_SESSIONS_BYTES],
+                         struct bawn_error *err)
+{
+    autoclose int fd = -EBADF;
+
+    choose_sessions(runtime, ret_path);
+    fd = open_directory(ret_path);
+    if (fd < 0 && errno == ENOENT) {
+        if (!makes)
+            return -ENOENT;
+        if (mkdir(ret_path, 0700) < 0 && errno != EEXIST)
+            return error_errno(err, errno, "make the directory of sessions %s", ret_path);
+        fd = open_directory(ret_path);
+    }
+    if (is_private(fd))
+        return take_fd(&fd);
+    (void)error_set(err, EPERM, "session.place",
+                    "the directory of sessions %s is not a directory of yours alone", ret_path);
+    error_hint(err, "remove it, or set XDG_RUNTIME_DIR to a directory of yours with mode 0700");
+    return -EPERM;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where bawn keeps things of its own. A place is opened once and then used by its
+ * descriptor; its path is for messages, and for rules that seal it.
+ *
+ * org       /etc/bawn: policy.yaml.
+ * config    ~/.config/bawn, or in XDG_CONFIG_HOME: policy.yaml, and the record of
+ *           approvals.
+ * plans     ~/.cache/bawn/plans, in the home that /etc/passwd names. SECURITY: a
+ *           plan is a whole policy, and whoever writes one has the caller's
+ *           rights. So variables have no say in where it is: every policy seals
+ *           this very place, and no sandbox of the user's can ever have written
+ *           it. Nobody but root and the caller can replace a directory on the way.
+ * sessions  bawn in XDG_RUNTIME_DIR where that is the user's alone; else /run/bawn
+ *           for root, /tmp/bawn-UID for others. It is the user's alone, too.
+ */
+#ifndef BASE_PLACES_H
+#define BASE_PLACES_H
+
+#include "base/limits.h"
+
+#include <bawn/error.h>
+#include <stdbool.h>
+
+#define PLACES_ORG          "/etc/bawn"
+#define PLACES_CONFIG_USUAL ".config" /* in the home; of others, too */
+#define PLACES_CONFIG       "bawn"    /* in that */
+#define PLACES_POLICY       "policy.yaml"
+#define PLACES_APPROVED     "approved"
+#define PLACES_CACHE        ".cache/bawn" /* in the home */
+#define PLACES_PLANS        PLACES_CACHE "/plans"
+
+/*
+ * A directory of configuration, made if it is missing: a descriptor to read it
+ * and to lock it. path is resolved: a link on the way is refused. Whoever can
+ * change such a directory can change the policy in it, so nothing more is asked.
+ */
+int places_open_config(const char *path, struct bawn_error *err);
+
+/* The plans: O_PATH, made if that is asked for. A negative number: there is no such place. */
+int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES]);
+
+/* Where sessions are. */
+enum places_sessions {
+    SESSIONS_NAMED, /* by the variable */
+    SESSIONS_USUAL, /* without it */
+    SESSIONS_LOGIN, /* where the variable leads in most sessions, for those who do not have it */
+    SESSIONS_COUNT,
+};
+enum { PLACES_SESSIONS_BYTES = 1024 };
+
+/* One of them; runtime is the value of XDG_RUNTIME_DIR, or NULL. False: there is none such. */
+bool places_sessions(const char *runtime, enum places_sessions which,
+                     char ret_path[PLACES_SESSIONS_BYTES]);
+
+/* Where they are or would be, without links. False: nowhere. */
+bool places_find_sessions(const char *runtime, char ret_path[PLACES_SESSIONS_BYTES]);
+
+/* Opens that: O_PATH. Where it is missing it is made, or -ENOENT is returned without a message. One
+ * that is not the user's alone is refused. */
+int places_open_sessions(const char *runtime, bool makes, char ret_path[PLACES_SESSIONS_BYTES],
+                         struct bawn_error *err);
+
+#endif
