@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host: what the kernel grants, and plans for it. */
 #include "api/api.h"
+#include "backend/backend.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "kernel/probe.h"
@@ -43,11 +44,12 @@ static int host_new(bool programs, struct bawn_host **ret_host, struct bawn_erro
 
     if (!host)
         return error_memory(err);
-    r = probe_host(&host->facts, programs, err);
+    r = probe_kernel(&host->facts, err);
     if (r < 0) {
         free(host);
         return r;
     }
+    backend_detect(&host->facts, programs);
     *ret_host = host;
     return 0;
 }
@@ -75,7 +77,7 @@ int bawn_host_print(const struct bawn_host *host, enum bawn_format format, char 
 
 bool bawn_host_can_start(const struct bawn_host *host)
 {
-    return facts_can_start(&host->facts);
+    return backend_best(&host->facts) != BACKEND_COUNT;
 }
 
 int bawn_host_doctor(const struct bawn_host *host, enum bawn_format format, char **ret_text,

@@ -204,12 +204,3 @@ int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err)
     ret_facts->userns_block = find_block(ret_facts);
     return 0;
 }
-
-int probe_host(struct host_facts *ret_facts, bool programs, struct bawn_error *err)
-{
-    int r = probe_kernel(ret_facts, err);
-
-    if (r == 0)
-        probe_backends(ret_facts, programs);
-    return r;
-}

@@ -17,14 +17,8 @@
  * Fails only when no child can be started; a mechanism that is missing is a fact.
  */
 
-/* The kernel's features, and who holds limits. No program is run. */
+/* The kernel's features, and who holds limits. No program is run; which backends work is found out
+ * from them (backend/backend.h). */
 int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err);
-
-/* Fills facts->backends from the features and, with programs, by trying those that are installed
- * (5 s at most). Called by probe_host. */
-void probe_backends(struct host_facts *facts, bool programs);
-
-/* Both. */
-int probe_host(struct host_facts *ret_facts, bool programs, struct bawn_error *err);
 
 #endif

@@ -290,7 +290,7 @@ static int refuse_nesting_as_root(const struct compiler *compiler)
 static int refuse_backend(const struct compile_input *input, struct bawn_error *err)
 {
     int r = error_set(err, ENOTSUP, "run.no_sandbox", "no sandbox on this host: %s",
-                      input->plan->why_not_native);
+                      input->plan->why_not);
 
     if (input->plan->facts->userns_block == USERNS_SECCOMP)
         error_hint(
@@ -369,7 +369,7 @@ int compile_image(const struct compile_input *input, struct image **ret_image,
     struct compiler compiler = {.input = input, .err = err};
     int r;
 
-    if (input->plan->backend != BACKEND_NATIVE)
+    if (!backend_row(input->plan->backend)->can_start)
         return refuse_backend(input, err);
     r = compile_parts(&compiler, ret_image);
     for (int i = 0; i < PART_COUNT; i++)

@@ -335,17 +335,6 @@ enum feature facts_feature_needs(enum feature feature)
     return texts[feature].needs;
 }
 
-const char *facts_backend_name(enum backend_id backend)
-{
-    static const char *const names[BACKEND_COUNT] = {
-        [BACKEND_NATIVE] = "native",         [BACKEND_LANDLOCK] = "landlock",
-        [BACKEND_BUBBLEWRAP] = "bubblewrap", [BACKEND_PODMAN] = "podman",
-        [BACKEND_DOCKER] = "docker",         [BACKEND_SEATBELT] = "seatbelt",
-    };
-
-    return names[backend];
-}
-
 const char *facts_error_text(int errnum)
 {
     /* Not strerror: what is shown must not depend on the locale. */

@@ -37,10 +37,6 @@ size_t doctor_examine(const struct host_facts *facts, struct finding *ret_findin
 /* "user_ns": a stable word. "user namespaces: ...": a few words for people. */
 const char *facts_feature_name(enum feature feature);
 const char *facts_feature_summary(enum feature feature);
-const char *facts_backend_name(enum backend_id backend);
-
-/* Whether a command can be started here: with the native backend, the only one that bawn has. */
-bool facts_can_start(const struct host_facts *facts);
 
 /* "Operation not permitted", in English whatever the locale. */
 const char *facts_error_text(int errnum);

@@ -71,16 +71,16 @@ static const char *absent_note(const struct plan *plan, const struct spot *spot,
 static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
                            enum look look, const char **note)
 {
-    bool native = plan->backend == BACKEND_NATIVE;
-    unsigned wall = native ? BY_MOUNT : BY_LANDLOCK;
-    unsigned supervisor = plan_notifies(plan) ? BY_SUPERVISOR : 0;
+    bool hides = spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK;
+    unsigned own = plan_held_by(plan, GUARANTEE_PRIVATE);
+    unsigned absent = plan_held_by(plan, GUARANTEE_ABSENT);
 
     if (plan->backend == BACKEND_COUNT)
         return 0;
     if (look == LOOK_ABSENT)
         *note = absent_note(plan, spot, around);
     /* Nobody can be asked while it runs: refused by the same walls as a denial. */
-    if (spot->view == VIEW_ASK || spot->write_asks)
+    if ((spot->view == VIEW_ASK || spot->write_asks) && !plan_held_by(plan, GUARANTEE_ASK))
         *note = "asking is not there yet: refused";
     if (spot->view == VIEW_OVERLAY) {
         *note = "not carried out yet: use mode rw, or private for an empty place";
@@ -90,21 +90,22 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         return 0;
     /* A policy file that a private tree covers is not there to be changed. */
     if (around == VIEW_PRIVATE && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
-        return native ? wall : 0;
+        return own;
     if (spot->view == VIEW_PRIVATE || spot->view == VIEW_SEALED || around == VIEW_PRIVATE)
-        return !native ? 0 : is_late(spot, around, look) ? supervisor : wall;
+        return own && is_late(spot, around, look) ? absent : own;
     if (is_late(spot, around, look))
-        return supervisor;
-    if (!native && spot->view != around && view_is_visible(around))
-        return supervisor; /* Landlock cannot take back what a parent grants */
-    return wall;           /* mounted, masked, or hidden by absence */
+        return absent;
+    if (spot->view != around && view_is_visible(around))
+        return plan_held_by(plan, GUARANTEE_INSIDE);
+    /* Granted, or hidden by absence. */
+    return plan_held_by(plan, hides ? GUARANTEE_READ : GUARANTEE_WRITE);
 }
 
 /* What allowing containers costs, of rules that nobody wrote. Those that somebody did are a reason
  * to refuse. */
 static bool is_given_up(const struct plan *plan, const struct path_rule *rule)
 {
-    return plan->backend == BACKEND_NATIVE && plan_has(plan, FEATURE_NOTIFY) &&
+    return plan_held_by(plan, GUARANTEE_ID) && plan_has(plan, FEATURE_NOTIFY) &&
            !plan_notifies(plan) && rule->layer->authority == AUTHORITY_BUILTIN;
 }
 
@@ -126,7 +127,7 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
     }
     by = literal_by(plan, spot, around, look, &note);
     if (by && watch_is_needed(plan, spot, around))
-        by |= BY_WATCH;
+        by |= plan_held_by(plan, GUARANTEE_LATE);
     if (by == 0 && is_given_up(plan, rule)) {
         plan->given_up++;
         return 0;
@@ -147,23 +148,20 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
 int enforce_pattern(struct plan *plan, const struct path_rule *rule)
 {
     const char *what = rule_words(plan, rule);
-    bool native = plan->backend == BACKEND_NATIVE;
     const char *note = NULL;
-    unsigned by = 0;
+    unsigned by = plan_held_by(plan, GUARANTEE_PATTERN);
 
     if (strncmp(rule->path, "/proc/", 6) == 0 && is_out_of_hand(plan, rule->path, &note))
         by = 0;
-    else if (plan->backend != BACKEND_COUNT && plan_notifies(plan))
-        by = BY_SUPERVISOR | (native ? BY_MOUNT : 0);
-    else if (native && plan_has(plan, FEATURE_NOTIFY) && rule->read >= ACCESS_ASK)
-        by = BY_MOUNT;
-    /* Only what patterns hide is looked for: nobody holds one against writing. */
+    /* Only what patterns hide is looked for: no mount holds one against writing. */
+    if (!(by & BY_SUPERVISOR) && (!plan_has(plan, FEATURE_NOTIFY) || rule->read < ACCESS_ASK))
+        by = 0;
     if (by == 0 && is_given_up(plan, rule)) {
         plan->given_up++;
         return 0;
     }
     if ((by & BY_MOUNT) && watch_is_needed_for(plan, rule))
-        by |= BY_WATCH;
+        by |= plan_held_by(plan, GUARANTEE_LATE);
     if (by & BY_WATCH)
         note = "matches at the start are masked; making one is refused inside, and one that is "
                "made outside is masked a moment later";
@@ -177,14 +175,15 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
 int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
 {
     const char *what = rule_words(plan, rule);
+    unsigned by = plan_held_by(plan, GUARANTEE_ABSENT);
 
-    if (!plan_notifies(plan) && is_given_up(plan, rule)) {
+    if (by == 0 && is_given_up(plan, rule)) {
         plan->given_up++;
         return 0;
     }
-    return what ? plan_enforce(plan, what, rule->origin, plan_notifies(plan) ? BY_SUPERVISOR : 0,
-                               "nothing but a directory is made there")
-                : -ENOMEM;
+    return what
+               ? plan_enforce(plan, what, rule->origin, by, "nothing but a directory is made there")
+               : -ENOMEM;
 }
 
 int enforce_given_up(struct plan *plan)
@@ -210,10 +209,10 @@ int enforce_shut(struct plan *plan)
 
     if (plan->shut == 0)
         return 0;
-    return plan_enforce(plan, "sockets in the system's read-only trees cannot be connected to",
-                        (struct origin){0}, overlay->available ? BY_MOUNT : 0,
-                        overlay->available
-                            ? NULL
-                            : arena_printf(&plan->arena, "no overlayfs here (%s: %s)",
-                                           overlay->step, strerror(overlay->errnum)));
+    return plan_enforce(
+        plan, "sockets in the system's read-only trees cannot be connected to", (struct origin){0},
+        overlay->available ? plan_held_by(plan, GUARANTEE_SERVICE) : 0,
+        overlay->available ? NULL
+                           : arena_printf(&plan->arena, "no overlayfs here (%s: %s)", overlay->step,
+                                          strerror(overlay->errnum)));
 }

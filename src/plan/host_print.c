@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `bawn detect` and `bawn doctor`: host facts and findings as text and as JSON. */
+#include "backend/backend.h"
 #include "base/json.h"
 #include "base/strbuf.h"
 #include "plan/doctor.h"
@@ -72,11 +73,6 @@ static void add_host(struct strbuf *out, const struct host_facts *facts)
                 facts->in_container ? ", in a container" : "");
 }
 
-bool facts_can_start(const struct host_facts *facts)
-{
-    return facts->backends[BACKEND_NATIVE].available;
-}
-
 /* Why bawn would start commands with it, or why not. */
 static const char *backend_reason(const struct host_facts *facts, enum backend_id id)
 {
@@ -84,14 +80,16 @@ static const char *backend_reason(const struct host_facts *facts, enum backend_i
 
     if (backend->reason[0])
         return backend->reason;
-    return id == BACKEND_NATIVE ? "all that it needs was tried and works"
-                                : "works here, but bawn starts no commands with it yet";
+    return backend_row(id)->can_start ? "all that it needs was tried and works"
+                                      : "works here, but bawn starts no commands with it yet";
 }
 
 /* What a command would be started with, or NULL. */
 static const char *best_name(const struct host_facts *facts)
 {
-    return facts_can_start(facts) ? facts_backend_name(BACKEND_NATIVE) : NULL;
+    enum backend_id best = backend_best(facts);
+
+    return best == BACKEND_COUNT ? NULL : backend_row(best)->name;
 }
 
 static void add_backends(struct strbuf *out, const struct host_facts *facts)
@@ -100,7 +98,7 @@ static void add_backends(struct strbuf *out, const struct host_facts *facts)
     for (int i = 0; i < BACKEND_COUNT; i++) {
         const struct backend_fact *backend = &facts->backends[i];
 
-        strbuf_addf(out, "  %-11s %-4s", facts_backend_name((enum backend_id)i),
+        strbuf_addf(out, "  %-11s %-4s", backend_row((enum backend_id)i)->name,
                     backend->available ? "yes" : "no");
         if (backend->version[0])
             strbuf_addf(out, "%s: ", backend->version);
@@ -165,10 +163,11 @@ static void json_backends(struct strbuf *out, const struct host_facts *facts)
     for (int i = 0; i < BACKEND_COUNT; i++) {
         const struct backend_fact *backend = &facts->backends[i];
 
-        json_open(out, facts_backend_name((enum backend_id)i), '{');
+        json_open(out, backend_row((enum backend_id)i)->name, '{');
         json_put_bool(out, "available", backend->available);
         json_put_string(out, "version", backend->version[0] ? backend->version : NULL);
-        json_put_bool(out, "usable", i == BACKEND_NATIVE && backend->available);
+        json_put_bool(out, "usable",
+                      backend_row((enum backend_id)i)->can_start && backend->available);
         json_put_string(out, "reason", backend_reason(facts, (enum backend_id)i));
         json_close(out, '}');
     }
@@ -199,7 +198,7 @@ int host_print(const struct host_facts *facts, enum bawn_format format, char **r
 
     if (format == BAWN_FORMAT_JSON) {
         json_open(&out, NULL, '{');
-        json_put_bool(&out, "ok", facts_can_start(facts));
+        json_put_bool(&out, "ok", best_name(facts) != NULL);
         json_put_string(&out, "best", best_name(facts));
         json_host(&out, facts);
         json_backends(&out, facts);
@@ -226,20 +225,23 @@ static size_t count_level(const struct finding *findings, size_t count, enum fin
 /* The first thing to know: does it work, and how well. */
 static void add_verdict(struct strbuf *out, const struct host_facts *facts, size_t bad)
 {
+    const char *best = best_name(facts);
+    enum backend_id first = backend_first();
+
     strbuf_add(out, "\n");
-    if (facts->backends[BACKEND_NATIVE].available && bad == 0) {
-        strbuf_add(out, "The native sandbox works here at full strength.\n");
+    if (best && bad == 0) {
+        strbuf_addf(out, "The %s sandbox works here at full strength.\n", best);
         return;
     }
-    if (facts->backends[BACKEND_NATIVE].available) {
+    if (best) {
         strbuf_addf(out,
-                    "The native sandbox works here, but %zu problem%s keep%s it from full "
+                    "The %s sandbox works here, but %zu problem%s keep%s it from full "
                     "strength.\n",
-                    bad, bad == 1 ? "" : "s", bad == 1 ? "s" : "");
+                    best, bad, bad == 1 ? "" : "s", bad == 1 ? "s" : "");
         return;
     }
-    strbuf_addf(out, "The native sandbox cannot run here: it %s.\n",
-                facts->backends[BACKEND_NATIVE].reason);
+    strbuf_addf(out, "The %s sandbox cannot run here: it %s.\n", backend_row(first)->name,
+                facts->backends[first].reason);
     strbuf_add(out, "No other backend can take its place: bawn refuses to run commands.\n");
 }
 

@@ -163,7 +163,7 @@ static bool is_shut(const struct plan *plan, const struct spot *spot, enum view 
 /* A tree that is shown by now, without its sockets. */
 static int shut_spot(struct plan *plan, const struct spot *spot)
 {
-    if (plan->backend != BACKEND_NATIVE)
+    if (!plan_held_by(plan, GUARANTEE_SERVICE))
         return 0;
     plan->shut++;
     if (!plan_has(plan, FEATURE_OVERLAY))

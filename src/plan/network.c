@@ -20,6 +20,15 @@ static bool is_moot(const struct plan *plan, const struct net_rule *rule)
            (mode->is_set && mode->layer->authority != AUTHORITY_BUILTIN);
 }
 
+/* Who sees to it that there is no network. */
+static unsigned offline_by(const struct plan *plan)
+{
+    unsigned by = plan_held_by(plan, GUARANTEE_OFFLINE);
+
+    /* KERNEL(6.7): Landlock knows TCP. */
+    return (by & BY_LANDLOCK) && !plan->landlock.handles_tcp ? 0 : by;
+}
+
 static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, const char **note)
 {
     const struct network_plan *network = &plan->network;
@@ -32,10 +41,10 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
             *note = "there is no network at all; --net host has one, --net none says that you know";
             return 0;
         }
-        return network->own_namespace ? BY_NAMESPACE : BY_LANDLOCK;
+        return offline_by(plan);
     }
     if (network->mode == NETWORK_PROXY)
-        return BY_PROXY;
+        return plan_held_by(plan, GUARANTEE_HOST);
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
 }
 
@@ -69,8 +78,8 @@ static int plan_mode(struct plan *plan)
 
     if (!mode->is_set)
         return 0;
-    if (by == 0 && plan->network.mode == NETWORK_NONE && plan->landlock.handles_tcp)
-        by = BY_LANDLOCK | BY_SECCOMP;
+    if (plan->network.mode == NETWORK_NONE)
+        by = offline_by(plan);
     if (not_yet || plan->backend == BACKEND_COUNT)
         by = 0;
     if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin, by,
@@ -135,7 +144,8 @@ int plan_network(struct plan *plan)
     int r;
 
     network->mode = policy_number(plan->policy, SETTING_NETWORK_MODE);
-    network->own_namespace = network->mode != NETWORK_HOST && plan->backend == BACKEND_NATIVE;
+    network->own_namespace =
+        network->mode != NETWORK_HOST && (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_NAMESPACE);
     r = plan_rules(plan);
     if (r == 0)
         r = plan_mode(plan);

@@ -53,27 +53,26 @@ int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsi
     return vec_push(&plan->rules, line) ? 0 : -ENOMEM;
 }
 
-void enforcer_words(unsigned by, char *out, size_t size)
+unsigned plan_held_by(const struct plan *plan, enum guarantee kind)
 {
-    static const char *const words[] = {"mount",     "landlock", "seccomp", "supervisor",  "proxy",
-                                        "namespace", "cgroup",   "rlimit",  "application", "watch"};
-    size_t used = 0;
+    unsigned by = backend_row(plan->backend)->holds[kind];
 
-    (void)snprintf(out, size, "%s", by ? "" : "not on this host");
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (by & 1U << i && used < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", words[i]);
+    /* It has a say in the calls that it is told of. Limits it keeps by itself. */
+    if (kind != GUARANTEE_LIMIT && !plan_notifies(plan))
+        by &= ~(unsigned)BY_SUPERVISOR;
+    return by;
 }
 
+/* The first that works; what cannot be started tells at least what it would hold. */
 static void choose_backend(struct plan *plan)
 {
     const struct backend_fact *backends = plan->facts->backends;
 
-    plan->backend = backends[BACKEND_NATIVE].available     ? BACKEND_NATIVE
-                    : backends[BACKEND_LANDLOCK].available ? BACKEND_LANDLOCK
-                                                           : BACKEND_COUNT;
-    if (plan->backend != BACKEND_NATIVE)
-        plan->why_not_native = backends[BACKEND_NATIVE].reason;
+    while (plan->backend < BACKEND_COUNT &&
+           !(backend_is_planned(plan->backend) && backends[plan->backend].available))
+        plan->backend++;
+    if (!backend_row(plan->backend)->can_start)
+        plan->why_not = backends[backend_first()].reason;
 }
 
 /* Landlock's rights by the ABI that brought them. */
@@ -135,27 +134,29 @@ static int plan_landlock(struct plan *plan, const struct looker *looker)
     const uint64_t reading = RIGHT_EXECUTE | RIGHT_READ_FILE | RIGHT_READ_DIR;
     struct landlock_plan *landlock = &plan->landlock;
     const struct setting *reads = &plan->policy->settings[SETTING_READS];
-    bool full =
-        plan->backend == BACKEND_LANDLOCK || (reads->is_set && reads->number == READS_STRICT);
+    /* Landlock is the wall, or the second one behind the mounts. */
+    bool is_wall = plan_held_by(plan, GUARANTEE_READ) & BY_LANDLOCK;
+    bool is_second = plan_held_by(plan, GUARANTEE_READ) & BY_MOUNT;
+    bool full = is_wall || (reads->is_set && reads->number == READS_STRICT);
 
     landlock->abi = plan_has(plan, FEATURE_LANDLOCK) ? plan->facts->landlock_abi : 0;
     if (landlock->abi == 0)
-        return plan->backend == BACKEND_NATIVE ? enforce_without_landlock(plan) : 0;
+        return is_second ? enforce_without_landlock(plan) : 0;
     /* Landlock forbids every mount once it handles files: nested containers need those. And where
      * the supervisor makes all calls that write, it would have nothing to say about them. */
     if (policy_number(plan->policy, SETTING_PROCESS_CONTAINERS) ||
-        (plan->backend == BACKEND_NATIVE && plan_has(plan, FEATURE_NOTIFY) && !full))
+        (is_second && plan_has(plan, FEATURE_NOTIFY) && !full))
         landlock->handled_fs = 0;
     else
         landlock->handled_fs = landlock_rights(landlock->abi, full);
     landlock->handles_tcp = landlock->abi >= 4 &&
                             policy_number(plan->policy, SETTING_NETWORK_MODE) == NETWORK_NONE &&
-                            plan->backend == BACKEND_LANDLOCK;
+                            (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_LANDLOCK);
     landlock->scopes_abstract_sockets = landlock->abi >= 6;
     landlock->scopes_signals = landlock->abi >= 6;
     /* The directories that lead to what is granted: what can be listed there is there because it is
      * granted. */
-    if (plan->backend == BACKEND_NATIVE && (landlock->handled_fs & RIGHT_READ_DIR) &&
+    if (is_second && (landlock->handled_fs & RIGHT_READ_DIR) &&
         !vec_push(&landlock->rules,
                   ((struct landlock_rule){.path = "/", .access = RIGHT_READ_DIR})))
         return -ENOMEM;
@@ -168,11 +169,9 @@ static int plan_landlock(struct plan *plan, const struct looker *looker)
             continue;
         /* SECURITY: without mounts a private tree or an overlay is the host's own: nothing of it is
          * granted, and of an overlay only what it shows. */
-        if (plan->backend == BACKEND_LANDLOCK && step->kind != MOUNT_BIND &&
-            step->kind != MOUNT_OVERLAY)
+        if (is_wall && step->kind != MOUNT_BIND && step->kind != MOUNT_OVERLAY)
             continue;
-        only_read =
-            step->read_only || (plan->backend == BACKEND_LANDLOCK && step->kind == MOUNT_OVERLAY);
+        only_read = step->read_only || (is_wall && step->kind == MOUNT_OVERLAY);
         rule.access = landlock->handled_fs & (only_read ? reading : ~0ULL);
         if (rule.access)
             rule.access &= rights_of(step, looker);
@@ -249,28 +248,28 @@ static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
 
 static unsigned limit_by(const struct plan *plan, enum setting_id id)
 {
-    bool group = plan->facts->cgroup != CGROUP_NONE;
+    enum cgroup_kind kind = plan->facts->cgroup;
+    unsigned can = plan_held_by(plan, GUARANTEE_LIMIT);
+    unsigned group = kind == CGROUP_NONE ? 0 : can & BY_CGROUP;
 
     switch (id) {
     case SETTING_LIMITS_PIDS:
-        return group ? BY_CGROUP : BY_RLIMIT;
+        return group ? group : can & BY_RLIMIT;
     case SETTING_LIMITS_MEMORY:
-        return group ? BY_CGROUP : BY_SUPERVISOR;
+        return group ? group : can & BY_SUPERVISOR;
     case SETTING_LIMITS_CPU:
-        return group ? BY_CGROUP : 0;
+        return group;
     /* KERNEL: v1 slows nobody down at a soft limit, and has no weights that hold. */
     case SETTING_LIMITS_MEMORY_HIGH:
     case SETTING_LIMITS_IO_WEIGHT:
-        return plan->facts->cgroup == CGROUP_V2 || plan->facts->cgroup == CGROUP_V2_SYSTEMD
-                   ? BY_CGROUP
-                   : 0;
+        return kind == CGROUP_V2 || kind == CGROUP_V2_SYSTEMD ? group : 0;
     case SETTING_LIMITS_OPEN_FILES:
     case SETTING_LIMITS_FILE_SIZE:
-        return BY_RLIMIT;
+        return can & BY_RLIMIT;
     case SETTING_LIMITS_TMP_SIZE:
-        return plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0;
+        return plan_held_by(plan, GUARANTEE_PRIVATE);
     default:
-        return BY_SUPERVISOR;
+        return can & BY_SUPERVISOR;
     }
 }
 

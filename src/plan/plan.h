@@ -3,6 +3,7 @@
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
+#include "backend/backend.h"
 #include "kernel/facts.h"
 #include "plan/syscalls.h"
 #include "policy/model.h"
@@ -45,20 +46,6 @@ struct landlock_plan {
     bool scopes_abstract_sockets;
     bool scopes_signals;
     VEC(struct landlock_rule) rules;
-};
-
-/* Who holds a rule, as a set. */
-enum enforcer {
-    BY_MOUNT = 1,
-    BY_LANDLOCK = 2,
-    BY_SECCOMP = 4,
-    BY_SUPERVISOR = 8,
-    BY_PROXY = 16,
-    BY_NAMESPACE = 32,
-    BY_CGROUP = 64,
-    BY_RLIMIT = 128,
-    BY_APPLICATION = 256, /* the program that asks the query API: not the kernel */
-    BY_WATCH = 512, /* the launcher: masks what somebody outside makes, as soon as it sees it */
 };
 
 struct enforcement {
@@ -111,7 +98,7 @@ struct plan {
     const struct policy *policy;    /* borrowed */
     const struct host_facts *facts; /* borrowed */
     enum backend_id backend;        /* BACKEND_COUNT: none can hold the policy */
-    const char *why_not_native;     /* NULL when native */
+    const char *why_not;            /* the reason where no command can be started; else NULL */
     VEC(struct mount_step) mounts;
     VEC(struct watch_step) watches;
     struct landlock_plan landlock;
@@ -155,6 +142,8 @@ int plan_enforce(struct plan *plan, const char *what, struct origin origin, unsi
                  const char *note);
 
 bool plan_has(const struct plan *plan, enum feature feature);
+/* Who holds rules of a kind with this backend on this host: enum enforcer, 0: nobody. */
+unsigned plan_held_by(const struct plan *plan, enum guarantee kind);
 /* Whether a supervisor is told of calls. Not where containers run inside: a program there that
  * wants to be told, as another bawn does, could not; and their storage would be too slow. */
 bool plan_notifies(const struct plan *plan);
@@ -164,8 +153,5 @@ bool plan_holds_calls(const struct plan *plan);
 int plan_print_left_out(const struct plan *plan, char **ret_text, struct bawn_error *err);
 int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text,
                struct bawn_error *err);
-
-/* "mount, landlock", or "not on this host". */
-void enforcer_words(unsigned by, char *out, size_t size);
 
 #endif

@@ -2,7 +2,6 @@
 /* A plan, printed. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "plan/doctor.h"
 #include "plan/plan.h"
 #include "policy/build.h"
 
@@ -29,7 +28,7 @@ static const char *enforcement_word(const struct plan *plan)
 
 static const char *backend_word(const struct plan *plan)
 {
-    return plan->backend == BACKEND_COUNT ? "none" : facts_backend_name(plan->backend);
+    return backend_row(plan->backend)->name;
 }
 
 static void add_size(struct strbuf *out, uint64_t bytes)
@@ -241,12 +240,15 @@ static void print_rules(const struct plan *plan, struct strbuf *out)
 
 static void print_text(const struct plan *plan, struct strbuf *out)
 {
+    const char *first = backend_row(backend_first())->name;
+
     strbuf_addf(out, "backend: %s, enforcement: %s\n", backend_word(plan), enforcement_word(plan));
-    if (plan->why_not_native && *plan->why_not_native)
-        strbuf_addf(out, "native is not available here: %s ('bawn doctor' tells the remedy)\n",
-                    plan->why_not_native);
-    if (plan->backend != BACKEND_NATIVE)
-        strbuf_add(out, "bawn starts commands with the native backend only: 'run' would refuse\n");
+    if (plan->why_not && *plan->why_not)
+        strbuf_addf(out, "%s is not available here: %s ('bawn doctor' tells the remedy)\n", first,
+                    plan->why_not);
+    if (plan->why_not)
+        strbuf_addf(out, "bawn starts commands with the %s backend only: 'run' would refuse\n",
+                    first);
     print_process(plan, out);
     print_mounts(plan, out);
     print_landlock(plan, out);

@@ -30,16 +30,19 @@ int plan_process(struct plan *plan)
     };
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         const struct setting *setting = &policy->settings[settings[i].id];
-        bool held = settings[i].by != BY_NAMESPACE || plan->backend == BACKEND_NATIVE;
+        unsigned by = settings[i].by;
 
+        if (by == BY_NAMESPACE)
+            by = plan_held_by(plan, GUARANTEE_ID);
         /* Subordinate ids are what a nested container's users are made of. */
-        if (settings[i].id == SETTING_PROCESS_CONTAINERS && setting->number)
-            held = held && plan_has(plan, FEATURE_SUBUID);
+        if (settings[i].id == SETTING_PROCESS_CONTAINERS && setting->number &&
+            !plan_has(plan, FEATURE_SUBUID))
+            by = 0;
         if (setting->is_set && plan->backend != BACKEND_COUNT &&
             plan_enforce(plan,
                          arena_printf(&plan->arena, "%s: %s", setting_table[settings[i].id].key,
                                       setting->text),
-                         setting->origin, held ? settings[i].by : 0, NULL) < 0)
+                         setting->origin, by, NULL) < 0)
             return -ENOMEM;
     }
     return 0;
@@ -64,20 +67,20 @@ static int add_node(struct plan *plan, const struct looker *looker, const char *
 {
     char target[LIMIT_PATH_BYTES];
     bool exists = looker->look(looker->context, path, target, sizeof(target)) == LOOK_OTHER;
-    bool native = plan->backend == BACKEND_NATIVE;
+    unsigned by = plan_held_by(plan, GUARANTEE_NODE);
     struct mount_step step = {.kind = MOUNT_NODE, .source = path, .target = path};
 
-    if (exists && native && !vec_push(&plan->mounts, step))
+    if (exists && (by & BY_MOUNT) && !vec_push(&plan->mounts, step))
         return -ENOMEM;
-    return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", what, path), origin,
-                        native ? BY_MOUNT : 0, exists ? NULL : "does not exist now");
+    return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", what, path), origin, by,
+                        exists ? NULL : "does not exist now");
 }
 
 /* SECURITY: what is listed does not get past a rule that denies its path. */
 static int add_denied(struct plan *plan, const char *what, const char *path, struct origin origin)
 {
     return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", what, path), origin,
-                        plan->backend == BACKEND_NATIVE ? BY_MOUNT : 0,
+                        plan_held_by(plan, GUARANTEE_NODE),
                         "another rule denies the path: it is not there");
 }
 
@@ -168,7 +171,7 @@ static int plan_nesting(struct plan *plan, const struct looker *looker)
     const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
     int r = 0;
 
-    if (!plan->process.may_nest || plan->backend != BACKEND_NATIVE)
+    if (!plan->process.may_nest || !plan_held_by(plan, GUARANTEE_ID))
         return 0;
     for (size_t i = 0; r == 0 && i < sizeof(places) / sizeof(places[0]); i++) {
         struct mount_step step = {.kind = MOUNT_TMPFS,

@@ -18,7 +18,7 @@
 /* Containers have mounts of their own, in which nobody outside can mask anything. */
 static bool can_watch(const struct plan *plan)
 {
-    return plan->backend == BACKEND_NATIVE &&
+    return plan_held_by(plan, GUARANTEE_LATE) &&
            !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The probe against independent witnesses: the real host, and hosts made poorer by a filter. */
+#include "backend/backend.h"
 #include "kernel/ids.h"
 #include "kernel/probe.h"
 #include "kernel/probe_child.h"
@@ -144,7 +145,7 @@ START_TEST(refused_user_namespaces_are_reported_with_the_errno)
     ck_assert(!facts.features[FEATURE_PIDFD].available);
     ck_assert_int_eq(facts.features[FEATURE_PIDFD].errnum, ENOSYS);
     ck_assert(facts.features[FEATURE_SECCOMP].available);
-    probe_backends(&facts, true);
+    backend_detect(&facts, true);
     ck_assert(!facts.backends[BACKEND_NATIVE].available);
     ck_assert_str_eq(facts.backends[BACKEND_NATIVE].reason,
                      "needs user namespaces (unshare: Operation not permitted)");
@@ -186,7 +187,7 @@ START_TEST(refused_mounts_leave_the_user_namespace)
     ck_assert(facts.features[FEATURE_NET_NS].available);
     ck_assert_int_eq(facts.features[FEATURE_MOUNT_NS].errnum, EPERM);
     ck_assert_int_ne(facts.userns_block, USERNS_OPEN);
-    probe_backends(&facts, true);
+    backend_detect(&facts, true);
     ck_assert(!facts.backends[BACKEND_NATIVE].available);
 }
 END_TEST
@@ -231,7 +232,7 @@ START_TEST(missing_landlock_is_abi_0)
     ck_assert_int_eq(facts.landlock_abi, 0);
     ck_assert(!facts.features[FEATURE_LANDLOCK].available);
     ck_assert_int_eq(facts.features[FEATURE_LANDLOCK].errnum, ENOSYS);
-    probe_backends(&facts, true);
+    backend_detect(&facts, true);
     ck_assert(!facts.backends[BACKEND_LANDLOCK].available);
 }
 END_TEST
@@ -283,7 +284,8 @@ START_TEST(nothing_is_left_behind)
 
     read_text("/proc/self/mountinfo", before, sizeof(before));
     descriptors = count_descriptors();
-    ck_assert_int_eq(probe_host(&facts, true, NULL), 0);
+    ck_assert_int_eq(probe_kernel(&facts, NULL), 0);
+    backend_detect(&facts, true);
     ck_assert_int_eq(count_descriptors(), descriptors);
     read_text("/proc/self/mountinfo", after, sizeof(after));
     ck_assert_str_eq(before, after);
@@ -306,7 +308,8 @@ START_TEST(caller_gets_no_sigchld)
     struct sigaction action = {.sa_handler = count_signal};
 
     ck_assert_int_eq(sigaction(SIGCHLD, &action, NULL), 0);
-    ck_assert_int_eq(probe_host(&facts, true, NULL), 0);
+    ck_assert_int_eq(probe_kernel(&facts, NULL), 0);
+    backend_detect(&facts, true);
     ck_assert_int_eq(child_signals, 0);
 }
 END_TEST

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which backends can be used here: ours by the features they need, others by running them. */
+#include "backend/backend.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "kernel/probe.h"
 #include "kernel/probe_program.h"
 
 #include <errno.h>
@@ -17,26 +17,6 @@
 #include <unistd.h>
 
 enum { BACKEND_LIMIT_MS = 5000 };
-
-/* A feature without which a backend is none, in the order in which they are worth naming. */
-struct need {
-    enum feature feature;
-    const char *name;
-};
-
-static const struct need native_needs[] = {
-    {FEATURE_USER_NS, "user namespaces"},        {FEATURE_MOUNT_NS, "mount namespaces"},
-    {FEATURE_PIVOT_ROOT, "pivot_root"},          {FEATURE_PID_NS, "PID namespaces"},
-    {FEATURE_NET_NS, "network namespaces"},      {FEATURE_IPC_NS, "IPC namespaces"},
-    {FEATURE_SECCOMP, "seccomp filters"},        {FEATURE_PIDFD, "clone3 with a pidfd"},
-    {FEATURE_OPEN_TREE, "mounts by descriptor"}, {FEATURE_OPENAT2, "openat2"},
-    {FEATURE_CLOSE_RANGE, "close_range"},
-};
-
-static const struct need landlock_needs[] = {
-    {FEATURE_LANDLOCK, "Landlock"},
-    {FEATURE_SECCOMP, "seccomp filters"},
-};
 
 enum { RUN_BWRAP, RUN_BWRAP_VERSION, RUN_PODMAN, RUN_DOCKER, RUN_COUNT };
 
@@ -53,20 +33,20 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct backend_fact *ba
 }
 
 static void judge_needs(const struct host_facts *facts, struct backend_fact *backend,
-                        const struct need *needs, size_t count)
+                        const struct backend_need *needs)
 {
     char reason[64];
 
-    for (size_t i = 0; i < count; i++) {
-        const struct feature_fact *fact = &facts->features[needs[i].feature];
+    for (const struct backend_need *need = needs; need->name; need++) {
+        const struct feature_fact *fact = &facts->features[need->feature];
 
         if (fact->available)
             continue;
         if (fact->errnum)
-            refuse(backend, "needs %s (%s: %s)", needs[i].name, fact->step,
+            refuse(backend, "needs %s (%s: %s)", need->name, fact->step,
                    strerror_r(fact->errnum, reason, sizeof(reason)));
         else
-            refuse(backend, "needs %s", needs[i].name);
+            refuse(backend, "needs %s", need->name);
         return;
     }
     backend->available = true;
@@ -256,17 +236,19 @@ static void probe_programs(struct host_facts *facts)
     judge_docker(&facts->backends[BACKEND_DOCKER], &programs[RUN_DOCKER]);
 }
 
-void probe_backends(struct host_facts *facts, bool programs)
+void backend_detect(struct host_facts *facts, bool programs)
 {
     struct backend_fact *native = &facts->backends[BACKEND_NATIVE];
     struct backend_fact *landlock = &facts->backends[BACKEND_LANDLOCK];
 
     memset(facts->backends, 0, sizeof(facts->backends));
-    judge_needs(facts, native, native_needs, sizeof(native_needs) / sizeof(*native_needs));
+    for (enum backend_id id = 0; id < BACKEND_COUNT; id++) {
+        if (backend_row(id)->needs)
+            judge_needs(facts, &facts->backends[id], backend_row(id)->needs);
+    }
     if (native->available)
         (void)snprintf(native->version, sizeof(native->version), "%.20s %.40s", facts->sysname,
                        facts->release);
-    judge_needs(facts, landlock, landlock_needs, sizeof(landlock_needs) / sizeof(*landlock_needs));
     if (landlock->available)
         (void)snprintf(landlock->version, sizeof(landlock->version), "ABI %d", facts->landlock_abi);
     if (programs)
