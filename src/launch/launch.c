@@ -2,6 +2,7 @@
 /* The launcher's side: namespaces, id maps, and the wait until pid 1 is confined. */
 #include "launch/launch.h"
 
+#include "backend/backend.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mutant.h"
@@ -180,8 +181,8 @@ static int make_groups(const struct launch_request *request, const struct launch
     return result;
 }
 
-int launch_start(const struct launch_request *request, struct launch *ret_launch,
-                 struct bawn_error *err)
+static int start_native(const struct launch_request *request, struct launch *ret_launch,
+                        struct bawn_error *err)
 {
     struct launch launch = {.pidfd = -EBADF,
                             .notify_fd = -EBADF,
@@ -220,4 +221,26 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
     }
     *ret_launch = launch;
     return 0;
+}
+
+/* How each backend is started. Which those are the plan reads in its table (backend/backend.c). */
+static int (*const starts[BACKEND_COUNT])(const struct launch_request *request,
+                                          struct launch *ret_launch, struct bawn_error *err) = {
+    [BACKEND_NATIVE] = start_native,
+};
+
+bool launch_can_start(enum backend_id id)
+{
+    return id < BACKEND_COUNT && starts[id];
+}
+
+int launch_start(const struct launch_request *request, struct launch *ret_launch,
+                 struct bawn_error *err)
+{
+    enum backend_id id = request->image->backend;
+
+    return launch_can_start(id)
+               ? starts[id](request, ret_launch, err)
+               : error_set(err, ENOTSUP, "launch.backend",
+                           "nothing is started with the backend '%s'", backend_row(id)->name);
 }

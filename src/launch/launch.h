@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "kernel/cgroup.h"
+#include "kernel/facts.h"
 #include "launch/sync.h"
 #include "wire/image.h"
 
@@ -63,6 +64,9 @@ struct launch {
 };
 
 enum { COVER_MOST = 128 };
+
+/* Whether it knows how to start that backend. */
+bool launch_can_start(enum backend_id id);
 
 int launch_start(const struct launch_request *request, struct launch *ret_launch,
                  struct bawn_error *err);

@@ -66,6 +66,7 @@ static void set_flags(struct compiler *compiler)
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
     head->cwd = compiler_string(compiler, compile_inside(plan, compiler->input->cwd, inside));
+    head->backend = plan->backend;
     head->reads = (uint32_t)policy_number(plan->policy, SETTING_READS);
 }
 

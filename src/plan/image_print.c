@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/image_print.h"
 
-#include "kernel/facts.h"
+#include "backend/backend.h"
 #include "policy/build.h"
 #include "wire/rules.h"
 
@@ -42,6 +42,7 @@ static void print_head(const struct image *image, struct strbuf *out)
         {IMAGE_PARTIAL, "partial"},     {IMAGE_BIND_REMOUNT, "bind and remount"},
         {IMAGE_ONCE, "for one start"},  {0}};
 
+    strbuf_addf(out, "backend %s\n", backend_row(image->backend)->name);
     strbuf_addf(out, "caller %u:%u, to the host %u:%u, inside %u:%u", image->caller_uid,
                 image->caller_gid, image->host_uid, image->host_gid, image->inside_uid,
                 image->inside_gid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/record.h"
 
+#include "backend/backend.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -32,7 +33,7 @@ void record_write(struct strbuf *out, const struct record_facts *facts)
     json_put_string(out, "workspace", image_string(image, image->workspace));
     json_put_bool(out, "detached", facts->is_detached);
     json_put_bool(out, "terminal", facts->has_terminal);
-    json_put_string(out, "backend", "native");
+    json_put_string(out, "backend", backend_row(image->backend)->name);
     json_put_string(out, "enforcement", image_enforcement(image));
     json_open(out, "not_enforced", '[');
     image_each (image, PART_NOTES, uint32_t, note)

@@ -197,6 +197,8 @@ struct image {
     uint32_t landlock_abi;
     uint32_t last_capability; /* that the kernel has */
     uint32_t dropped;         /* of the notes: what was asked for, and best effort goes without */
+    uint32_t backend;         /* enum backend_id: what carries it out */
+    uint32_t reserved;
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];
