@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/event.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+/* What need not be known is told only while no more than this waits to be read. */
+enum { WAITING_BYTES = 64 * 1024 };
+
+struct head {
+    uint32_t version, what, who, verdict;
+    int32_t pid, errnum;
+    uint32_t times, lost;
+};
+
+/* With the final zero. */
+static const size_t text_bytes[EVENT_TEXTS] = {
+    [EVENT_COMM] = 16,
+    [EVENT_CALL] = 32,
+    [EVENT_PATH] = EVENT_PATH_BYTES,
+    [EVENT_RULE] = LIMIT_PATH_BYTES,
+    [EVENT_CODE] = sizeof(((struct bawn_error *)0)->code),
+    [EVENT_MESSAGE] = sizeof(((struct bawn_error *)0)->message),
+    [EVENT_HINT] = sizeof(((struct bawn_error *)0)->hint),
+};
+_Static_assert(sizeof(struct head) + 16 + 32 + EVENT_PATH_BYTES + LIMIT_PATH_BYTES +
+                       sizeof(struct bawn_error) <=
+                   EVENT_BYTES,
+               "the largest event fits");
+
+size_t event_pack(const struct event *event, char bytes[static EVENT_BYTES])
+{
+    struct head head = {.version = EVENT_VERSION,
+                        .what = event->what,
+                        .who = event->who,
+                        .verdict = event->verdict,
+                        .pid = event->pid,
+                        .errnum = event->errnum,
+                        .times = event->times,
+                        .lost = event->lost};
+    size_t size = sizeof(head);
+
+    memcpy(bytes, &head, sizeof(head));
+    for (size_t i = 0; i < EVENT_TEXTS; i++) {
+        const char *text = event->texts[i] ? event->texts[i] : "";
+        size_t length = strnlen(text, text_bytes[i] - 1);
+
+        memcpy(bytes + size, text, length);
+        bytes[size + length] = '\0';
+        size += length + 1;
+    }
+    return size;
+}
+
+int event_unpack(const char *bytes, size_t size, struct event *ret_event)
+{
+    struct head head;
+    size_t at = sizeof(head);
+
+    if (size < sizeof(head))
+        return -EPROTO;
+    memcpy(&head, bytes, sizeof(head));
+    if (head.version != EVENT_VERSION || head.what >= EVENT_COUNT || head.who >= WHO_COUNT ||
+        head.verdict >= VERDICT_COUNT || head.pid < 0 || head.errnum < 0 || head.times == 0)
+        return -EPROTO;
+    *ret_event = (struct event){.what = head.what,
+                                .who = head.who,
+                                .verdict = head.verdict,
+                                .pid = head.pid,
+                                .errnum = head.errnum,
+                                .times = head.times,
+                                .lost = head.lost};
+    for (size_t i = 0; i < EVENT_TEXTS; i++) {
+        size_t length = strnlen(bytes + at, size - at);
+
+        if (length == size - at || length >= text_bytes[i])
+            return -EPROTO;
+        ret_event->texts[i] = bytes + at;
+        at += length + 1;
+    }
+    return at == size ? 0 : -EPROTO;
+}
+
+/* Those that are few whatever a command does. */
+static bool must_be_known(uint32_t what)
+{
+    return what == EVENT_GITFILE || what == EVENT_FULL || what == EVENT_FAILED;
+}
+
+static bool has_room(const struct event_sender *sender)
+{
+    int waiting = 0;
+
+    return ioctl(sender->sock, SIOCOUTQ, &waiting) == 0 && waiting < WAITING_BYTES;
+}
+
+void event_send(struct event_sender *sender, struct event event)
+{
+    char bytes[EVENT_BYTES];
+
+    if (sender->sock < 0)
+        return;
+    event.who = sender->who;
+    event.lost += sender->lost;
+    event.times = event.times ? event.times : 1;
+    if ((must_be_known(event.what) || has_room(sender)) &&
+        send(sender->sock, bytes, event_pack(&event, bytes), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+        sender->lost = 0;
+    else
+        sender->lost = event.lost + event.times;
+}
+
+void event_send_error(struct event_sender *sender, enum event_what what,
+                      const struct bawn_error *error)
+{
+    event_send(sender, (struct event){.what = what,
+                                      .errnum = error->errnum,
+                                      .texts = {[EVENT_CODE] = error->code,
+                                                [EVENT_MESSAGE] = error->message,
+                                                [EVENT_HINT] = error->hint}});
+}
+
+int event_receive(int sock, char bytes[static EVENT_BYTES], struct event *ret_event)
+{
+    ssize_t got;
+    int result;
+
+    /* With MSG_TRUNC the size is that of the packet, whatever the room. */
+    do
+        got = recv(sock, bytes, EVENT_BYTES, MSG_DONTWAIT | MSG_TRUNC);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno == EAGAIN ? 0 : -errno;
+    if (got > EVENT_BYTES)
+        return -EPROTO;
+    result = event_unpack(bytes, (size_t)got, ret_event);
+    return result < 0 ? result : 1;
+}
+
+void event_error(const struct event *event, struct bawn_error *ret_error)
+{
+    (void)error_set(ret_error, event->errnum, event->texts[EVENT_CODE], "%s",
+                    event->texts[EVENT_MESSAGE]);
+    error_hint(ret_error, "%s", event->texts[EVENT_HINT]);
+}
+
+const char *event_name(uint32_t what)
+{
+    static const char *const names[EVENT_COUNT] = {
+        [EVENT_REFUSED] = "refused", [EVENT_GITFILE] = "gitfile", [EVENT_MASKED] = "masked",
+        [EVENT_FULL] = "full",       [EVENT_LIMIT] = "limit",     [EVENT_STREAM] = "stream",
+        [EVENT_FAILED] = "failed",   [EVENT_ENDED] = "ended"};
+
+    return names[what];
+}
+
+const char *event_who_name(uint32_t who)
+{
+    static const char *const names[WHO_COUNT] = {[WHO_LAUNCHER] = "launcher",
+                                                 [WHO_KEEPER] = "keeper",
+                                                 [WHO_CALLS] = "calls",
+                                                 [WHO_SCRIBE] = "scribe",
+                                                 [WHO_WATCH] = "watch"};
+
+    return names[who];
+}
+
+const char *event_verdict_name(uint32_t verdict)
+{
+    static const char *const names[VERDICT_COUNT] = {
+        [VERDICT_ALLOW] = "allow", [VERDICT_ASK] = "ask", [VERDICT_DENY] = "deny"};
+
+    return names[verdict];
+}
