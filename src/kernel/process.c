@@ -98,15 +98,40 @@ bool process_is_there(int pidfd)
     return poll(&gone, 1, 0) == 0;
 }
 
-bool process_withdraw(const int *fds, unsigned count, const char *name)
+pid_t process_split(int group_fd, int *ret_pidfd)
+{
+    int pidfd = -EBADF;
+    struct clone_args args = {.flags = CLONE_PIDFD, .pidfd = (__u64)(uintptr_t)&pidfd};
+    pid_t pid;
+
+    if (!ret_pidfd)
+        return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+    pid = (pid_t)sys_clone3(&args, group_fd);
+    *ret_pidfd = pidfd;
+    return pid;
+}
+
+bool process_keep_fds(const int *fds, unsigned count)
+{
+    int away[PROCESS_FDS];
+
+    if (count > PROCESS_FDS)
+        return false;
+    /* Away from the numbers that are given first: one may be another's. */
+    for (unsigned i = 0; i < count; i++)
+        away[i] = fds[i] < (int)count ? fcntl(fds[i], F_DUPFD, (int)count) : fds[i];
+    for (unsigned i = 0; i < count; i++)
+        if (dup2(away[i], (int)i) < 0)
+            return false;
+    return sys_close_range(count, ~0U, 0) == 0;
+}
+
+bool process_withdraw(const char *title)
 {
     sigset_t all;
 
     sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
-    for (unsigned i = 0; i < count; i++)
-        if (dup2(fds[i], (int)i) < 0)
-            return false;
-    (void)prctl(PR_SET_NAME, name, 0, 0, 0);
-    return sys_close_range(count, ~0U, 0) == 0 && setsid() >= 0 && chdir("/") == 0;
+    (void)prctl(PR_SET_NAME, title, 0, 0, 0);
+    return setsid() >= 0 && chdir("/") == 0;
 }

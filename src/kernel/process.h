@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tells a process from a later one with the same number, and how a helper withdraws. */
+/* What tells a process from a later one with the same number, and how a process of our own
+ * begins. */
 #ifndef KERNEL_PROCESS_H
 #define KERNEL_PROCESS_H
 
@@ -23,8 +24,18 @@ bool process_is_at(unsigned depth);
 int process_peer(int sock, pid_t *ret_pid);
 bool process_is_there(int pidfd);
 
-/* For a child that is to outlive signals, and to keep nothing open that somebody waits for: the
- * descriptors, all above count, become 0, 1...; a session and a name of its own. */
-bool process_withdraw(const int *fds, unsigned count, const char *name);
+/* A copy of this process, as fork(), but no signal tells of its end: a handler or waitpid(-1) of
+ * the calling program does not meet it, and SIGCHLD that is ignored does not reap it. Reap it with
+ * __WALL. No atfork handlers run. With ret_pidfd it is born in the control group, if group_fd is
+ * one. */
+pid_t process_split(int group_fd, int *ret_pidfd);
+
+/* In a child: keeps these descriptors, which become 0, 1... and stay open over an exec, and closes
+ * all others. False: errno says why. */
+enum { PROCESS_FDS = 16 };
+bool process_keep_fds(const int *fds, unsigned count);
+
+/* In a child: away from the terminal and its signals, with a name and a session of its own. */
+bool process_withdraw(const char *title);
 
 #endif

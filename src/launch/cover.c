@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "base/path.h"
+#include "kernel/process.h"
 #include "kernel/sys.h"
 #include "launch/launch.h"
 #include "launch/mounted.h"
@@ -114,10 +115,12 @@ static int make_masks(struct bawn_error *err)
     return 0;
 }
 
-static int place(const struct cover *cover, const char *target, struct bawn_error *err)
+static int place(const struct cover *cover, const char *target, bool *is_new,
+                 struct bawn_error *err)
 {
-    if (sys_move_mount(cover->tree, "", cover->at, "",
-                       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0)
+    *is_new = sys_move_mount(cover->tree, "", cover->at, "",
+                             MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+    if (*is_new)
         return 0;
     /* KERNEL: nothing can be mounted on what is deleted. */
     return errno == ENOENT ? 0 : error_errno(err, errno, "mask /%s", target);
@@ -129,7 +132,7 @@ static int place(const struct cover *cover, const char *target, struct bawn_erro
  * Mustn't:  run or read anything of the sandbox's.
  */
 static int cover_all(const struct launch *launch, const struct image *image, char *const *targets,
-                     size_t count, struct bawn_error *err)
+                     size_t count, bool is_new[COVER_MOST], struct bawn_error *err)
 {
     struct cover covers[COVER_MOST];
     size_t wanted = 0;
@@ -157,51 +160,69 @@ static int cover_all(const struct launch *launch, const struct image *image, cha
         result = error_errno(err, errno, "enter the sandbox's mount namespace again");
     for (size_t i = 0; result == 0 && i < count; i++) {
         if (covers[i].at >= 0)
-            result = place(&covers[i], targets[i], err);
+            result = place(&covers[i], targets[i], &is_new[i], err);
     }
     return result;
 }
 
-static int await(pid_t child, int pipe_fd, struct bawn_error *err)
+/* What the child says: which are new, or why it failed. */
+union said {
+    bool is_new[COVER_MOST];
+    struct bawn_error error;
+};
+
+static int await(pid_t child, int pipe_fd, bool *is_new, size_t count, struct bawn_error *err)
 {
-    struct bawn_error said = {0};
+    union said said = {0};
     ssize_t got = read(pipe_fd, &said, sizeof(said));
     int status = 0;
 
     while (waitpid(child, &status, __WALL) < 0 && errno == EINTR)
         ;
-    if (got == (ssize_t)sizeof(said)) {
+    if (got == (ssize_t)sizeof(said.error)) {
         if (err)
-            *err = said;
-        return said.errnum > 0 ? -said.errnum : -EIO;
+            *err = said.error;
+        return said.error.errnum > 0 ? -said.error.errnum : -EIO;
     }
-    return status == 0 ? 0 : error_errno(err, EIO, "mask what appeared in the sandbox");
+    if (status != 0 || got != (ssize_t)sizeof(said.is_new))
+        return error_errno(err, EIO, "mask what appeared in the sandbox");
+    memcpy(is_new, said.is_new, count * sizeof(*is_new));
+    return 0;
+}
+
+_Noreturn static void cover_there(const struct launch *launch, const struct image *image,
+                                  char *const *targets, size_t count, int pipe_fd)
+{
+    bool is_new[COVER_MOST] = {false};
+    struct bawn_error error = {0};
+    int result = cover_all(launch, image, targets, count, is_new, &error);
+
+    if (result < 0)
+        (void)!write(pipe_fd, &error, sizeof(error));
+    else
+        (void)!write(pipe_fd, is_new, sizeof(is_new));
+    _exit(result < 0);
 }
 
 int launch_cover(const struct launch *launch, const struct image *image, char *const *targets,
-                 size_t count, struct bawn_error *err)
+                 size_t count, bool *is_new, struct bawn_error *err)
 {
     int ends[2];
     int result;
     pid_t child;
 
+    memset(is_new, 0, count * sizeof(*is_new));
     if (!LAYER("mount"))
         return 0;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return error_errno(err, errno, "pipe");
-    child = fork();
-    if (child == 0) {
-        struct bawn_error said = {0};
-
-        result = cover_all(launch, image, targets, count, &said);
-        if (result < 0)
-            (void)!write(ends[1], &said, sizeof(said));
-        _exit(result < 0);
-    }
+    child = process_split(-EBADF, NULL);
+    if (child == 0)
+        cover_there(launch, image, targets, count, ends[1]);
     result = child < 0 ? error_errno(err, errno, "fork") : 0;
     (void)close(ends[1]);
     if (result == 0)
-        result = await(child, ends[0], err);
+        result = await(child, ends[0], is_new, count, err);
     (void)close(ends[0]);
     return result;
 }

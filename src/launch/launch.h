@@ -83,10 +83,10 @@ int launch_exec(struct launch *launch, const struct launch_command *command,
 int launch_signal(struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
 
 /* Covers up to COVER_MOST names in a sandbox that runs, each by something empty that nobody can
- * read; what is not there (any more) is left out. They are relative to its root. Needs nothing of
- * those inside. */
+ * read; what is not there (any more) is left out, and what is covered already: is_new says which
+ * were not. They are relative to its root. Needs nothing of those inside. */
 int launch_cover(const struct launch *launch, const struct image *image, char *const *targets,
-                 size_t count, struct bawn_error *err);
+                 size_t count, bool *is_new, struct bawn_error *err);
 
 /* The environment of a command: what the image passes on of the caller's, and what it sets.
  * Free with environ_free. */

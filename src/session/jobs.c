@@ -38,6 +38,7 @@ static int look_at_streams(struct session *session, const int fds[CONTROL_FDS],
                            int given[CONTROL_FDS], struct scribe **scribe, struct bawn_error *err)
 {
     const struct image *image = session->request->image;
+    int channel;
 
     for (int i = 0; i < CONTROL_FDS; i++) {
         int kind = stream_judge(fds[i], i, image, server_streams(&session->server), err);
@@ -53,7 +54,10 @@ static int look_at_streams(struct session *session, const int fds[CONTROL_FDS],
         if (kind < 0)
             return kind;
     }
-    return *scribe ? scribe_start(*scribe, err) : 0;
+    if (!*scribe)
+        return 0;
+    channel = session_channel(session, err);
+    return channel < 0 ? channel : scribe_start(*scribe, channel, err);
 }
 
 /* Those whose pipes nobody has open any more. */

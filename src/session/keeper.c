@@ -3,12 +3,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "kernel/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 static void unregister(const struct keeper_page *page)
 {
@@ -30,13 +29,13 @@ static void unregister(const struct keeper_page *page)
  * Must:     outlive the launcher, whatever ends that, and the terminal's signals.
  * Mustn't:  keep anything alive that somebody waits for: a stream, a directory, a process.
  */
-_Noreturn static void keep(struct keeper_page *page, int pipe_fd)
+static int keep(void *context, struct event_sender *events, struct bawn_error *err)
 {
+    struct keeper_page *page = context;
     char byte;
 
-    /* With a stream or the pipe's other end still open it would do more harm than good. */
-    if (!process_withdraw(&pipe_fd, 1, "bawn: keeper"))
-        _exit(1);
+    (void)events;
+    (void)err;
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;
     if (!page->is_done) {
@@ -45,13 +44,15 @@ _Noreturn static void keep(struct keeper_page *page, int pipe_fd)
         (void)cgroup_remove(&page->group, NULL);
         unregister(page);
     }
-    _exit(0);
+    return 0;
 }
 
 int keeper_start(struct keeper *keeper, struct bawn_error *err)
 {
+    struct aide_work work = {.who = WHO_KEEPER, .count = 1, .run = keep};
     struct keeper_page *page;
     int ends[2];
+    int result;
 
     page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
@@ -60,14 +61,15 @@ int keeper_start(struct keeper *keeper, struct bawn_error *err)
         (void)munmap(page, sizeof(*page));
         return error_errno(err, errno, "make the keeper's pipe");
     }
-    keeper->pid = fork();
-    if (keeper->pid == 0)
-        keep(page, ends[0]);
+    work.fds[0] = ends[0];
+    work.context = page;
+    /* What it has to do it does when nobody is left to be told. */
+    result = aide_start(&keeper->aide, &work, -EBADF, err);
     (void)close(ends[0]);
-    if (keeper->pid < 0) {
+    if (result < 0) {
         (void)close(ends[1]);
         (void)munmap(page, sizeof(*page));
-        return error_errno(err, errno, "start the keeper");
+        return result;
     }
     keeper->page = page;
     keeper->pipe_fd = ends[1];
@@ -81,8 +83,7 @@ void keeper_end(struct keeper *keeper)
     keeper->page->is_done = true;
     (void)close(keeper->pipe_fd);
     /* Where nobody reaps orphans (pid 1 of many containers) it would stay as a zombie. */
-    while (waitpid(keeper->pid, NULL, __WALL) < 0 && errno == EINTR)
-        ;
+    aide_end(&keeper->aide, -1);
     (void)munmap(keeper->page, sizeof(*keeper->page));
     keeper->page = NULL;
 }

@@ -11,6 +11,7 @@
 #define SESSION_KEEPER_H
 
 #include "kernel/cgroup.h"
+#include "session/aide.h"
 #include "session/registry.h"
 
 struct keeper_page {
@@ -24,7 +25,7 @@ struct keeper_page {
 struct keeper {
     struct keeper_page *page; /* NULL: there is none */
     int pipe_fd;
-    pid_t pid;
+    struct aide aide;
 };
 
 int keeper_start(struct keeper *keeper, struct bawn_error *err);

@@ -10,18 +10,14 @@
 #include "supervise/late.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "kernel/process.h"
 #include "session/own.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/inotify.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
-enum { PIPE_FD, WATCH_FD, ROOT_FD, USER_FD, MOUNT_FD, KEPT_FDS, ABOVE_ALL = 32 };
+enum { WATCH_FD, ROOT_FD, USER_FD, MOUNT_FD, KEPT_FDS };
 
 int session_open_watch(struct session *session, struct bawn_error *err)
 {
@@ -40,25 +36,22 @@ int session_open_watch(struct session *session, struct bawn_error *err)
 struct watcher {
     const struct image *image;
     struct launch launch;
+    struct event_sender *events;
 };
 
-static int cover(void *context, char *const *targets, size_t count, struct bawn_error *err)
+static int cover(void *context, char *const *targets, size_t count, bool *is_new,
+                 struct bawn_error *err)
 {
     const struct watcher *watcher = context;
 
-    return launch_cover(&watcher->launch, watcher->image, targets, count, err);
+    return launch_cover(&watcher->launch, watcher->image, targets, count, is_new, err);
 }
 
-static void tell_full(void *context, const char *path)
+static void report(void *context, const struct event *event)
 {
-    struct bawn_error said = {0};
+    const struct watcher *watcher = context;
 
-    (void)context;
-    (void)error_set(&said, 0, "run.watches",
-                    "%s: too many directories to watch for what patterns hide", path);
-    error_hint(&said, "what others make under such a name in the directories that are not watched "
-                      "can be read; grant a smaller tree, or deny directories by name");
-    (void)!write(PIPE_FD, &said, sizeof(said));
+    event_send(watcher->events, *event);
 }
 
 static int serve(struct watcher *watcher, struct bawn_error *err)
@@ -68,7 +61,7 @@ static int serve(struct watcher *watcher, struct bawn_error *err)
                                    .fd = WATCH_FD,
                                    .cover = cover,
                                    .cover_most = COVER_MOST,
-                                   .tell_full = tell_full,
+                                   .report = report,
                                    .context = watcher};
     struct pollfd ready = {.fd = WATCH_FD, .events = POLLIN};
     struct late *late = NULL;
@@ -83,86 +76,52 @@ static int serve(struct watcher *watcher, struct bawn_error *err)
 }
 
 /*
- * Holds:    the caller's rights; the sandbox's root and namespaces, inotify, the pipe.
+ * Holds:    the caller's rights; the sandbox's root and namespaces, inotify.
  * Must:     mask what appears, until it is killed; say why it cannot.
  * Mustn't:  outlive the launcher, or keep a descriptor whose end somebody waits for.
  */
-_Noreturn static void watch_names(const struct session *session, int pipe_fd, pid_t launcher)
+static int watch_names(void *context, struct event_sender *events, struct bawn_error *err)
 {
     struct watcher watcher = {
-        .image = session->request->image,
-        .launch = {.root_fd = ROOT_FD, .user_ns = USER_FD, .mount_ns = MOUNT_FD}};
-    int fds[KEPT_FDS] = {[PIPE_FD] = pipe_fd,
-                         [WATCH_FD] = session->watch_fd,
-                         [ROOT_FD] = session->launch.root_fd,
-                         [USER_FD] = session->launch.user_ns,
-                         [MOUNT_FD] = session->launch.mount_ns};
-    struct bawn_error said = {0};
-    bool is_good = true;
+        .image = context,
+        .launch = {.root_fd = ROOT_FD, .user_ns = USER_FD, .mount_ns = MOUNT_FD},
+        .events = events};
+    int result = serve(&watcher, err);
 
-    for (int i = 0; i < KEPT_FDS; i++) {
-        fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, ABOVE_ALL);
-        is_good &= fds[i] >= 0;
-    }
-    if (!is_good || !process_withdraw(fds, KEPT_FDS, "bawn: watch") ||
-        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != launcher)
-        _exit(1);
-    (void)serve(&watcher, &said);
-    if (!said.hint[0])
-        error_hint(&said,
-                   "somebody outside made or moved something that is hidden: the sandbox was "
-                   "ended, for the command could have read it");
-    (void)!write(PIPE_FD, &said, sizeof(said));
-    _exit(1);
+    if (!err->hint[0])
+        error_hint(err, "somebody outside made or moved something that is hidden: the sandbox was "
+                        "ended, for the command could have read it");
+    return result;
 }
 
 static int on_watcher(void *context, uint32_t events)
 {
     struct session *session = context;
-    struct bawn_error said = {0};
-    ssize_t got = read(session->watch_fd, &said, sizeof(said));
+    int status = 0;
 
     (void)events;
-    if (got < 0 && errno == EINTR)
-        return 0;
-    if (got == (ssize_t)sizeof(said) && said.errnum == 0) {
-        session_say(session, &said);
-        return 0;
-    }
-    session->failure = said;
-    if (got != (ssize_t)sizeof(said))
-        (void)error_set(&session->failure, EIO, "run.watcher",
-                        "the process that masks hidden names that appear has ended");
-    return -EIO;
+    return aide_reap(&session->watcher, &status) ? session_lost(session, WHO_WATCH, status) : 0;
 }
 
 int session_watch_names(struct session *session, struct bawn_error *err)
 {
-    pid_t launcher = getpid();
-    int ends[2];
+    struct aide_work work = {.who = WHO_WATCH,
+                             .fds = {[WATCH_FD] = session->watch_fd,
+                                     [ROOT_FD] = session->launch.root_fd,
+                                     [USER_FD] = session->launch.user_ns,
+                                     [MOUNT_FD] = session->launch.mount_ns},
+                             .count = KEPT_FDS,
+                             .dies_with_us = true,
+                             .run = watch_names,
+                             .context = (void *)(uintptr_t)session->request->image};
+    int result;
 
     if (session->watch_fd < 0)
         return 0;
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return error_errno(err, errno, "pipe");
-    session->watcher_pid = fork();
-    if (session->watcher_pid == 0)
-        watch_names(session, ends[1], launcher);
-    (void)close(ends[1]);
-    (void)close(session->watch_fd);
-    session->watch_fd = ends[0];
-    if (session->watcher_pid < 0)
-        return error_errno(err, errno, "start the process that masks hidden names that appear");
-    session->watch_source = (struct loop_source){
-        .fd = session->watch_fd, .events = POLLIN, .ready = on_watcher, .context = session};
-    return loop_add(&session->loop, &session->watch_source, err);
-}
-
-void session_end_watch(struct session *session)
-{
-    if (session->watcher_pid <= 0)
-        return;
-    (void)kill(session->watcher_pid, SIGKILL);
-    while (waitpid(session->watcher_pid, NULL, __WALL) < 0 && errno == EINTR)
-        ;
+    result = session_channel(session, err);
+    if (result >= 0)
+        result = aide_start(&session->watcher, &work, result, err);
+    (void)close(take_fd(&session->watch_fd));
+    return result < 0 ? result
+                      : aide_watch(&session->watcher, &session->loop, on_watcher, session, err);
 }

@@ -24,10 +24,25 @@ static bool is_counted(const struct session *session)
     return session->group->kind != CGROUP_NONE;
 }
 
+/* Nothing that runs needs it. */
+static int on_keeper(void *context, uint32_t events)
+{
+    struct session *session = context;
+    int status = 0;
+
+    (void)events;
+    return aide_reap(&session->keeper.aide, &status) ? session_lost(session, WHO_KEEPER, status)
+                                                     : 0;
+}
+
 int session_keep(struct session *session, struct bawn_error *err)
 {
-    int result = session->keeper.page ? 0 : keeper_start(&session->keeper, err);
+    int result = 0;
 
+    if (!session->keeper.page)
+        result = keeper_start(&session->keeper, err);
+    if (result == 0 && !session->keeper.aide.loop)
+        result = aide_watch(&session->keeper.aide, &session->loop, on_keeper, session, err);
     if (result == 0 && session->group == &session->own_group) {
         session->keeper.page->group = session->own_group;
         session->group = &session->keeper.page->group;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The debug log: what bawn does and decides at the start and the end of a run,
- * for reports of bugs. One line for each event, written at once. Of the command
- * no more than its name is told, and of variables nothing: such reports are
- * passed around.
+ * and what its processes tell meanwhile (wire/event.h), for reports of bugs. One
+ * line for each event, written at once. Of programs no more than their names and
+ * what they were refused is told, and of variables nothing: such reports are passed
+ * around.
  */
 #ifndef SESSION_LOG_H
 #define SESSION_LOG_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the process that makes the command's calls has noted, told at the end of a run. */
+#include "session/notes.h"
+
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -15,17 +16,14 @@
 enum { GITFILE_BYTES = 1024 };
 
 /* The program itself says nothing of it, or blames a debugger that is not there. */
-static void tell_trace(const struct session *session, const struct supervisor_notes *notes)
+static void tell_trace(const struct session *session)
 {
     struct bawn_error said = {0};
-    char name[4 * sizeof(notes->tracer) + 1];
-    size_t length = strnlen(notes->tracer, sizeof(notes->tracer));
 
-    if (length == 0)
+    if (!session->notes.tracer[0])
         return;
-    text_escape(name, sizeof(name), notes->tracer, length, TEXT_ONE_LINE);
     (void)error_set(&said, EPERM, "run.trace", "%s wanted to trace a process, which is refused",
-                    name);
+                    session->notes.tracer);
     error_hint(&said, "--debug allows it. A program built with a leak checker does so at its end: "
                       "ASAN_OPTIONS=detect_leaks=0 does without");
     session_say(session, &said);
@@ -50,39 +48,49 @@ static bool read_gitfile(const char *path, char line[static GITFILE_BYTES])
 
 /* SECURITY: git takes its config from where such a file leads, and runs the programs that it names.
  */
-static void tell_gitfiles(const struct session *session, const struct supervisor_notes *notes)
+static void tell_gitfiles(const struct session *session)
 {
-    unsigned count = notes->gitfile_count;
+    const struct notes *notes = &session->notes;
     char line[GITFILE_BYTES];
-    char path[NOTES_PATH_BYTES];
 
-    for (unsigned i = 0; i < count && i < NOTES_GITFILES; i++) {
+    for (unsigned i = 0; i < notes->gitfile_count; i++) {
+        const char *path = notes->gitfiles[i];
         struct bawn_error said = {0};
 
-        (void)snprintf(path, sizeof(path), "%.*s", NOTES_PATH_BYTES - 1, notes->gitfiles[i]);
         if (!read_gitfile(path, line))
             continue;
         (void)error_set(&said, EPERM, "run.gitfile", "the command wrote %s: %s", path, line);
         error_hint(&said, "before you use git there, look at the config where it leads");
         session_say(session, &said);
     }
-    if (count > NOTES_GITFILES) {
+    if (notes->has_more_gitfiles) {
         struct bawn_error said = {0};
 
-        (void)error_set(&said, EPERM, "run.gitfile", "the command wrote %u more files .git",
-                        count - NOTES_GITFILES);
+        (void)error_set(&said, EPERM, "run.gitfile", "the command wrote more files .git");
         error_hint(&said, "find them with 'find . -name .git -type f'");
         session_say(session, &said);
     }
 }
 
-void session_tell_notes(const struct session *session, bool has_failed)
+void notes_take(struct notes *notes, const struct event *event)
 {
-    const struct supervisor_notes *notes = session->server.notes;
+    const char *path = event->texts[EVENT_PATH];
 
-    if (!notes)
+    if (event->what == EVENT_REFUSED && strcmp(event->texts[EVENT_CALL], "ptrace") == 0 &&
+        !notes->tracer[0])
+        (void)snprintf(notes->tracer, sizeof(notes->tracer), "%s", event->texts[EVENT_COMM]);
+    if (event->what != EVENT_GITFILE)
         return;
+    if (path[0] && strlen(path) < NOTES_PATH_BYTES && notes->gitfile_count < NOTES_GITFILES)
+        (void)stpcpy(notes->gitfiles[notes->gitfile_count++], path);
+    else
+        notes->has_more_gitfiles = true;
+}
+
+void session_tell_notes(struct session *session, bool has_failed)
+{
+    session_hear(session);
     if (has_failed)
-        tell_trace(session, notes);
-    tell_gitfiles(session, notes);
+        tell_trace(session);
+    tell_gitfiles(session);
 }

@@ -7,6 +7,7 @@
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
 #include "session/keeper.h"
+#include "session/notes.h"
 #include "session/registry.h"
 #include "session/relay.h"
 #include "session/scribe.h"
@@ -29,10 +30,11 @@ struct session {
     struct launch launch;
     struct server server;
     struct loop loop;
-    struct loop_source sync_source, notify_source, server_source, signal_source, witness_source;
-    struct loop_source watch_source;
-    int watch_fd; /* of inotify, then a pipe from the watcher; -EBADF: nothing hidden can appear */
-    pid_t watcher_pid;
+    struct loop_source sync_source, notify_source, signal_source, witness_source, events_source;
+    int channel, events_fd; /* where its processes tell events, and where they are read; -EBADF */
+    struct notes notes;
+    int watch_fd; /* of inotify, for the watcher; -EBADF: nothing hidden can appear */
+    struct aide watcher;
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
@@ -65,8 +67,8 @@ int session_make_groups(void *context, int doors[CGROUP_PATHS], struct bawn_erro
 void session_set_clock(struct session *session);
 /* Says which limit was hit, and with --stats what was used. */
 void session_account(struct session *session);
-/* What the process that makes calls has noted; has_failed: the command did. */
-void session_tell_notes(const struct session *session, bool has_failed);
+/* What has to be said at the end of what was told; has_failed: the command did. */
+void session_tell_notes(struct session *session, bool has_failed);
 void session_unlimit(struct session *session);
 void session_measure(const struct session *session, struct control_metrics *metrics);
 
@@ -105,7 +107,16 @@ int session_take_terminal(struct session *session, int master_fd, struct bawn_er
  * there. */
 int session_open_watch(struct session *session, struct bawn_error *err);
 int session_watch_names(struct session *session, struct bawn_error *err);
-void session_end_watch(struct session *session);
+
+/* Where a process of the session's own tells its events. Made for the first one. */
+int session_channel(struct session *session, struct bawn_error *err);
+/* All that was told so far. */
+void session_hear(struct session *session);
+/* What is done with one. */
+void session_event(struct session *session, const struct event *event);
+/* A process of the session's own has ended before its time. Negative: so does the session, and
+ * session->failure says why. */
+int session_lost(struct session *session, enum event_who who, int wait_status);
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);

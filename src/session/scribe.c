@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "kernel/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +12,12 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     STREAMS = 3,
     SOCK_FD = 0,  /* in the process; then pipe and file of each way */
-    ABOVE_FD = 8, /* where process_withdraw wants what it moves */
+    ABOVE_FD = 3, /* away from streams */
     PIPE_BYTES = 256 * 1024,
     PATIENCE_MS = 10000,
 };
@@ -38,15 +36,31 @@ struct work {
     struct way ways[STREAMS];
     int count;
     struct word word;
+    struct event_sender *events;
     char bytes[PIPE_BYTES];
 };
 
+static int refuse_stream(int errnum, int stream, struct bawn_error *err)
+{
+    (void)error_errno(err, errnum, "write what the command says to standard stream %d", stream);
+    error_hint(err, errnum == EFBIG
+                        ? "what came later is lost; sandbox.limits.file_size may be the limit"
+                        : "what came later is lost: redirect it elsewhere");
+    return -errnum;
+}
+
 static void give_up(struct work *work, struct way *way, int errnum)
 {
+    struct bawn_error said = {0};
+
     /* Whoever writes on is told by the pipe. */
     (void)close(way->from);
     way->from = -1;
-    if (errnum == 0 || work->word.errnum != 0)
+    if (errnum == 0)
+        return;
+    (void)refuse_stream(errnum, way->stream, &said);
+    event_send_error(work->events, EVENT_STREAM, &said);
+    if (work->word.errnum != 0)
         return;
     work->word.errnum = errnum;
     work->word.stream = way->stream;
@@ -93,12 +107,7 @@ static void say(const struct work *work)
     (void)send(SOCK_FD, &work->word, sizeof(work->word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/*
- * Holds:    the caller's rights; pipes to read, files to write, the socket.
- * Must:     write what comes until nobody has the pipes open, whatever ends the launcher.
- * Mustn't:  keep a descriptor whose end somebody waits for.
- */
-_Noreturn static void serve(struct work *work)
+static void serve(struct work *work)
 {
     struct pollfd ready[1 + STREAMS] = {{.fd = SOCK_FD, .events = POLLIN}};
     int open;
@@ -127,7 +136,6 @@ _Noreturn static void serve(struct work *work)
     } while (open > 0);
     work->word.is_last = true;
     say(work);
-    _exit(0);
 }
 
 struct scribe *scribe_new(const struct image *image, struct bawn_error *err)
@@ -154,14 +162,6 @@ static bool are_same(int fd, int other)
            one.st_dev == two.st_dev && fcntl(fd, F_GETFL) == fcntl(other, F_GETFL);
 }
 
-static void lift(int *fd)
-{
-    int lifted = fcntl(*fd, F_DUPFD_CLOEXEC, ABOVE_FD);
-
-    (void)close(*fd);
-    *fd = lifted;
-}
-
 int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err)
 {
     int ends[2];
@@ -181,12 +181,10 @@ int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err
     if (geteuid() == 0)
         (void)!fchown(ends[0], scribe->image->host_uid, scribe->image->host_gid);
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    lift(&ends[0]);
-    lift(&ends[1]);
     scribe->stream = stream;
     scribe->of[stream].from = ends[0];
     scribe->of[stream].given = ends[1];
-    return ends[0] < 0 || ends[1] < 0 ? error_errno(err, errno, "make a pipe") : ends[1];
+    return ends[1];
 }
 
 static void limit(uint64_t bytes)
@@ -199,51 +197,54 @@ static void limit(uint64_t bytes)
     (void)setrlimit(RLIMIT_FSIZE, &now);
 }
 
-/* In the child. */
-_Noreturn static void become(const struct scribe *scribe, int sock)
+/*
+ * Holds:    the caller's rights; pipes to read, files to write, the socket.
+ * Must:     write what comes until nobody has the pipes open, whatever ends the launcher.
+ * Mustn't:  keep a descriptor whose end somebody waits for.
+ */
+static int work_on(void *context, struct event_sender *events, struct bawn_error *err)
 {
-    struct work *work = calloc(1, sizeof(*work));
-    int fds[1 + 2 * STREAMS] = {sock};
-    unsigned count = 1;
+    const struct scribe *scribe = context;
+    autofree struct work *work = calloc(1, sizeof(*work));
+    int next = SOCK_FD + 1;
 
-    for (int i = 0; work && i < STREAMS; i++) {
+    if (!work)
+        return error_memory(err);
+    work->events = events;
+    for (int i = 0; i < STREAMS; i++) {
         if (scribe->of[i].from < 0)
             continue;
-        work->ways[work->count++] =
-            (struct way){.from = (int)count, .to = (int)count + 1, .stream = i};
-        fds[count++] = scribe->of[i].from;
-        fds[count++] = scribe->of[i].outside;
+        work->ways[work->count++] = (struct way){.from = next, .to = next + 1, .stream = i};
+        next += 2;
     }
-    /* With a stream or a pipe's other end still open it would do more harm than good. */
-    if (!work || !process_withdraw(fds, count, "bawn: scribe"))
-        _exit(1);
     limit(scribe->image->limits.file_size);
     serve(work);
+    return 0;
 }
 
-int scribe_start(struct scribe *scribe, struct bawn_error *err)
+int scribe_start(struct scribe *scribe, int channel, struct bawn_error *err)
 {
+    struct aide_work work = {.who = WHO_SCRIBE, .run = work_on, .context = scribe};
     int ends[2];
-    int errnum;
+    int result;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return error_errno(err, errno, "socketpair");
-    lift(&ends[1]);
-    scribe->pid = ends[1] < 0 ? -1 : fork();
-    if (scribe->pid == 0)
-        become(scribe, ends[1]);
-    errnum = errno;
     scribe->sock = ends[0];
-    if (ends[1] >= 0)
-        (void)close(ends[1]);
+    work.fds[work.count++] = ends[1];
+    for (int i = 0; i < STREAMS; i++) {
+        if (scribe->of[i].from < 0)
+            continue;
+        work.fds[work.count++] = scribe->of[i].from;
+        work.fds[work.count++] = scribe->of[i].outside;
+    }
+    result = aide_start(&scribe->aide, &work, channel, err);
+    (void)close(ends[1]);
     for (int i = 0; i < STREAMS; i++) {
         if (scribe->of[i].from >= 0)
             (void)close(take_fd(&scribe->of[i].from));
     }
-    if (scribe->pid >= 0)
-        return 0;
-    scribe->pid = 0;
-    return error_errno(err, errnum, "start the process that writes what the command says");
+    return result;
 }
 
 void scribe_handed_in(struct scribe *scribe)
@@ -295,19 +296,12 @@ void scribe_settle(struct scribe *scribe)
 
 bool scribe_has_ended(struct scribe *scribe, bool waits)
 {
-    pid_t pid;
-
-    if (scribe->pid == 0)
-        return true;
-    while (waits && scribe_hear(scribe))
-        ;
-    do
-        pid = waitpid(scribe->pid, NULL, __WALL | (waits ? 0 : WNOHANG));
-    while (pid < 0 && errno == EINTR);
-    if (pid == 0)
-        return false;
-    scribe->pid = 0;
-    return true;
+    if (scribe->aide.pid != 0 && waits) {
+        while (scribe_hear(scribe))
+            ;
+        aide_end(&scribe->aide, -1);
+    }
+    return aide_reap(&scribe->aide, NULL);
 }
 
 void scribe_free(struct scribe *scribe)
@@ -326,12 +320,5 @@ void scribe_free(struct scribe *scribe)
 
 int scribe_judge(const struct scribe *scribe, struct bawn_error *err)
 {
-    if (scribe->errnum == 0)
-        return 0;
-    (void)error_errno(err, scribe->errnum, "write what the command says to standard stream %d",
-                      scribe->stream);
-    error_hint(err, scribe->errnum == EFBIG
-                        ? "what came later is lost; sandbox.limits.file_size may be the limit"
-                        : "what came later is lost: redirect it elsewhere");
-    return -scribe->errnum;
+    return scribe->errnum == 0 ? 0 : refuse_stream(scribe->errnum, scribe->stream, err);
 }

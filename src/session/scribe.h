@@ -12,14 +12,13 @@
 #ifndef SESSION_SCRIBE_H
 #define SESSION_SCRIBE_H
 
+#include "session/aide.h"
 #include "wire/image.h"
-
-#include <sys/types.h>
 
 struct scribe {
     struct scribe *next; /* for whoever has many */
     const struct image *image;
-    pid_t pid;
+    struct aide aide;
     int sock;
     struct {
         int given;   /* the pipe's end to hand in, or -EBADF: the stream is none of ours */
@@ -35,7 +34,8 @@ struct scribe *scribe_new(const struct image *image, struct bawn_error *err);
 /* Takes the file on as this stream of the command's. Borrows fd. Returns the descriptor to hand in,
  * which is that of another stream where both are the same file. */
 int scribe_add(struct scribe *scribe, int stream, int fd, struct bawn_error *err);
-int scribe_start(struct scribe *scribe, struct bawn_error *err);
+/* channel: where it tells what it cannot write. */
+int scribe_start(struct scribe *scribe, int channel, struct bawn_error *err);
 /* The pipes are the command's alone now: who has them open inside is all that counts. */
 void scribe_handed_in(struct scribe *scribe);
 

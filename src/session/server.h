@@ -13,26 +13,20 @@
 #define SESSION_SERVER_H
 
 #include "kernel/cgroup.h"
+#include "session/aide.h"
 #include "supervise/supervise.h"
 
 struct server {
-    pid_t pid; /* 0: not started */
-    int pidfd;
-    struct streams early;           /* what came in before it was started */
-    struct streams *streams;        /* shared with it */
-    struct supervisor_notes *notes; /* the same; both are NULL until it is started */
+    struct aide aide;
+    struct streams early;    /* what came in before it was started */
+    struct streams *streams; /* shared with it; NULL until it is started */
 };
 
 /* Where to add what comes in as a stream. */
 struct streams *server_streams(struct server *server);
 
-int server_start(struct server *server, const struct cgroup *group,
+/* channel: where it tells what was refused, and why it fails. */
+int server_start(struct server *server, const struct cgroup *group, int channel,
                  const struct supervisor_options *options, struct bawn_error *err);
-
-/* What became of it, as a wait status; 0 also while it runs. */
-int server_reap(struct server *server);
-
-/* When the sandbox is gone. Bounded in time. */
-void server_end(struct server *server);
 
 #endif

@@ -27,7 +27,8 @@ enum {
     STATUS_FAILED = 125,
     STATUS_NOT_RUN = 126,
     STATUS_NOT_FOUND = 127,
-    STATUS_SIGNAL = 128
+    STATUS_SIGNAL = 128,
+    END_MS = 1000 /* for who makes calls, when nobody is left inside */
 };
 
 static int end_with(struct session *session, int wait_status)
@@ -122,16 +123,16 @@ static int watch(struct session *session, struct loop_source *source, int fd, lo
 static int on_server(void *context, uint32_t events)
 {
     struct session *session = context;
-    int status = server_reap(&session->server);
+    int status = 0;
+    int result;
 
     (void)events;
-    loop_remove(&session->loop, &session->server_source);
+    /* It ends by itself when nobody is left inside. */
+    if (!aide_reap(&session->server.aide, &status) || status == 0)
+        return 0;
+    result = session_lost(session, WHO_CALLS, status);
     /* Killed, most likely for the memory that was taken inside: then that ends too. */
-    if (WIFSIGNALED(status))
-        return end_with(session, SIGKILL);
-    return status == 0 ? 0
-                       : error_set(&session->failure, EIO, "run.calls",
-                                   "the process that makes the command's calls has failed");
+    return WIFSIGNALED(status) ? end_with(session, SIGKILL) : result;
 }
 
 /* The first call that the sandbox may not make itself. */
@@ -150,10 +151,12 @@ static int on_notify(void *context, uint32_t events)
     loop_remove(&session->loop, &session->notify_source);
     if (!(events & POLLIN))
         return 0;
-    result = server_start(&session->server, session->group, &options, &session->failure);
-    if (result < 0)
-        return result;
-    return watch(session, &session->server_source, session->server.pidfd, on_server, NULL);
+    result = session_channel(session, &session->failure);
+    if (result >= 0)
+        result =
+            server_start(&session->server, session->group, result, &options, &session->failure);
+    return result < 0 ? result
+                      : aide_watch(&session->server.aide, &session->loop, on_server, session, NULL);
 }
 
 static void log_sandbox(const struct session *session, const struct launch_command *command)
@@ -338,8 +341,9 @@ static void end(struct session *session)
     /* Nobody is left to write more. */
     if (session->scribe)
         (void)scribe_has_ended(session->scribe, true);
-    server_end(&session->server);
-    session_end_watch(session);
+    aide_end(&session->server.aide, END_MS);
+    aide_end(&session->watcher, 0);
+    session_hear(session);
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);
@@ -361,6 +365,8 @@ int session_run(struct session_request *request, struct bawn_error *err)
                                          .user_ns = -EBADF,
                                          .mount_ns = -EBADF},
                               .watch_fd = -EBADF,
+                              .channel = -EBADF,
+                              .events_fd = -EBADF,
                               .signal_fd = -EBADF,
                               .master_fd = -EBADF,
                               .pipe_fd = -EBADF,

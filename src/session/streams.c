@@ -47,7 +47,9 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
         session->has_host_terminal = true;
     }
     if (session->scribe)
-        result = scribe_start(session->scribe, err);
+        result = session_channel(session, err);
+    if (session->scribe && result >= 0)
+        result = scribe_start(session->scribe, result, err);
     if (result < 0)
         return result;
     /* Pid 1 is born with them; session_restore_streams takes ours back. */

@@ -9,6 +9,7 @@
  * be is judged once more after, for meanwhile another sandbox may have moved a link.
  */
 #include "base/cleanup.h"
+#include "kernel/process.h"
 #include "supervise/call.h"
 #include "supervise/identity.h"
 
@@ -212,15 +213,14 @@ static _Noreturn void bind_as_caller(const struct call *call, int cwd)
 
 static int bind_elsewhere(const struct call *call, int cwd)
 {
-    long pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+    pid_t pid = process_split(-EBADF, NULL);
     int status = 0;
 
     if (pid == 0)
         bind_as_caller(call, cwd);
     if (pid < 0)
         return -EAGAIN;
-    if (waitpid((pid_t)pid, &status, __WALL) != pid || !WIFEXITED(status) ||
-        WEXITSTATUS(status) == LOST)
+    if (waitpid(pid, &status, __WALL) != pid || !WIFEXITED(status) || WEXITSTATUS(status) == LOST)
         return -EACCES;
     return -WEXITSTATUS(status);
 }

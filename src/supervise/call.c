@@ -53,7 +53,7 @@ static const struct call_kind kinds[] = {
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_ioctl, "ioctl", {0, -1}, {-1, -1}, -1, change_prepare_flags, change_flags},
-    {SYS_ptrace, "ptrace", {-1, -1}, {-1, -1}, -1, NULL, notes_trace},
+    {SYS_ptrace, "ptrace", {-1, -1}, {-1, -1}, -1, NULL, call_refuse_trace},
     {SYS_bind, "bind", {-1, -1}, {-1, -1}, -1, bind_prepare, bind_perform},
     ATTRIBUTE(setxattr, -1, 0, change_prepare_attribute),
     ATTRIBUTE(lsetxattr, -1, 0, change_prepare_attribute),
@@ -126,7 +126,7 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
 
     if (answer == GUARD_ONLY_DIR)
         answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
-    if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.is_barred))
+    if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.bar.access != ACCESS_UNSET))
         return -EACCES;
     /* SECURITY: GIT~1 is .git there, and nobody says so. */
     if (op == PATH_WRITE && guard_may_be_short(call->guard, path) && has_short_names(fd))
@@ -142,7 +142,7 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
         return call_judge_object(call, fd, old, true, op);
     }
     if (answer == GUARD_ALLOW && op == PATH_WRITE && !keeps_to_dirs(call->kind))
-        notes_write(call, path);
+        report_write(call, path);
     if (answer == GUARD_ALLOW)
         return 0;
     /* In a tree of the host what nothing grants is for a read-only mount to refuse. Where that is
@@ -223,11 +223,27 @@ int call_take_umask(struct call *call)
     return r;
 }
 
+bool call_explain(const struct call *call, const char *path, struct path_decision *ret_decision)
+{
+    if (path[0] != '/')
+        return false;
+    guard_explain(call->guard, path, !keeps_to_dirs(call->kind), ret_decision);
+    if (ret_decision->access < ACCESS_ASK)
+        *ret_decision = call->locator.bar;
+    return ret_decision->access >= ACCESS_ASK;
+}
+
 int call_refuse(const struct call *call, const char *path, int errnum)
 {
-    if (call->options->on_refusal)
-        call->options->on_refusal(call->options->context, call->kind->name, path, errnum);
+    report_refusal(call, path, errnum);
     return -errnum;
+}
+
+/* Refused whatever it is about, and only held so that it is known that somebody wanted it: leak
+ * checkers do, and say nothing that a user could make sense of. */
+int call_refuse_trace(struct call *call)
+{
+    return call_refuse(call, "", EPERM);
 }
 
 int call_refuse_old(const struct call *call, int fd, const char *path)

@@ -38,6 +38,7 @@ struct call_kind {
 struct call {
     const struct supervisor_options *options;
     const struct guard *guard;
+    struct reports *reports;
     const struct identity *identity;
     struct caller *caller;
     const struct seccomp_notif *notif;
@@ -84,6 +85,9 @@ bool call_is_nameless_stream(const struct call *call, const char *path, const st
 /* What is made from here on is made with the caller's umask. */
 int call_take_umask(struct call *call);
 
+/* The decision that a call about this path was refused by. False: none, but what the call would do.
+ */
+bool call_explain(const struct call *call, const char *path, struct path_decision *ret_decision);
 /* Reports a refusal. Returns -errnum. */
 int call_refuse(const struct call *call, const char *path, int errnum);
 /* Refuses to make what is at the location: -EEXIST where it is there, -EROFS where the mount would
@@ -112,10 +116,6 @@ int call_follow(struct call *call, bool follows, struct followed *followed);
 /* The same for what the first descriptor stands for. */
 int call_follow_fd(struct call *call, struct followed *followed);
 
-/* SECURITY: a file at the name .git leads git to any repository, and what it says is written after
- * it was opened. Where such files may be made, they are noted. */
-void notes_write(const struct call *call, const char *path);
-
 /* The table of trapped calls; NULL: none such. */
 const struct call_kind *call_find(int number);
 
@@ -129,7 +129,7 @@ int make_symlink(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
-int notes_trace(struct call *call);
+int call_refuse_trace(struct call *call);
 int change_name(struct call *call);
 int change_prepare_removal(struct call *call);
 int change_remove(struct call *call);

@@ -67,13 +67,27 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
     return decide_refuses(decision, op) ? GUARD_REFUSE : GUARD_UNGRANTED;
 }
 
-bool guard_bars_link(const struct guard *guard, const char *link, const char *rest)
+void guard_judge_link(const struct guard *guard, const char *link, const char *rest,
+                      struct path_decision *bar)
 {
-    struct path_decision write = {0};
     char buffer[GUARD_PATH_BYTES];
 
-    return decide_through(&guard->policy, guard_outside(guard, link, buffer), rest, &write) < 0 ||
-           write.access != ACCESS_UNSET;
+    if (decide_through(&guard->policy, guard_outside(guard, link, buffer), rest, bar) < 0)
+        bar->access = ACCESS_DENY;
+}
+
+void guard_explain(const struct guard *guard, const char *path, bool no_dir,
+                   struct path_decision *ret_decision)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    char buffer[GUARD_PATH_BYTES];
+
+    *ret_decision = (struct path_decision){.access = ACCESS_DENY, .reason = DECIDED_BY_DEFAULT};
+    if (decide_path(&guard->policy, guard_outside(guard, path, buffer), decisions) < 0)
+        return;
+    if (no_dir)
+        decide_no_dir(&decisions[PATH_WRITE]);
+    *ret_decision = decisions[decisions[PATH_READ].access >= ACCESS_ASK ? PATH_READ : PATH_WRITE];
 }
 
 enum { SHORT_NAME = 8, SHORT_SUFFIX = 3 };

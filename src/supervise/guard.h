@@ -32,9 +32,15 @@ const char *guard_outside(const struct guard *guard, const char *path,
 /* path is absolute, normalized and resolved. What cannot be found out is refused. */
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
 
-/* Whether nothing is written through the symbolic link at a path, with this still to be walked
- * behind it: see decide_through. */
-bool guard_bars_link(const struct guard *guard, const char *link, const char *rest);
+/* What is said against writing through the symbolic link at a path, with this still to be walked
+ * behind it: see decide_through. *bar becomes stricter. */
+void guard_judge_link(const struct guard *guard, const char *link, const char *rest,
+                      struct path_decision *bar);
+
+/* The decision that something about the path is refused by: that on reading, or that on writing,
+ * which may be no refusal. no_dir: it was about no directory. */
+void guard_explain(const struct guard *guard, const char *path, bool no_dir,
+                   struct path_decision *ret_decision);
 
 /* Whether a name on the way may be the short name (GIT~1) that some file systems give to a name
  * that a rule is about. Only names in the workspace count, if the path is there. */

@@ -14,10 +14,12 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "kernel/sys.h"
 #include "policy/build.h"
 #include "policy/decide.h"
+#include "policy/message.h"
 #include "wire/rules.h"
 
 #include <dirent.h>
@@ -28,7 +30,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-enum { DEPTH_MOST = 64, EVENT_BYTES = 65536, SLOTS = 4096 };
+enum { DEPTH_MOST = 64, READ_BYTES = 65536, SLOTS = 4096 };
 
 /* SECURITY: the command renames directories as often as it likes: of one that is watched only the
  * last paths are known. More than one counts only where the host shows it twice. */
@@ -47,10 +49,11 @@ struct late {
     struct policy policy;
     struct watched *slots[SLOTS];
     VEC(char *) targets; /* to be masked, relative to the root */
+    bool *is_new;        /* which of those masked at once were not masked before */
     size_t watched;      /* directories */
     size_t most;         /* of those, for patterns */
     bool is_full;
-    _Alignas(struct inotify_event) char events[EVENT_BYTES];
+    _Alignas(struct inotify_event) char events[READ_BYTES];
 };
 
 static int look_at(struct late *late, const char *path, bool is_deep, unsigned depth,
@@ -67,6 +70,15 @@ static const char *inside(const struct late *late, const char *path, char *buffe
     return moved[1] ? moved + 1 : ".";
 }
 
+/* And back, from the root. */
+static const char *outside(const struct late *late, const char *path, char *buffer)
+{
+    const struct image *image = late->options.image;
+
+    return path_moved(path, image_string(image, image->workspace_at), late->policy.workspace,
+                      buffer, LIMIT_PATH_BYTES);
+}
+
 static int open_inside(const struct late *late, const char *path)
 {
     char buffer[LIMIT_PATH_BYTES];
@@ -77,16 +89,39 @@ static int open_inside(const struct late *late, const char *path)
     return fd < 0 ? -errno : fd;
 }
 
+static void tell_masked(const struct late *late, const char *target)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    autostrbuf struct strbuf rule = {0};
+    char path[LIMIT_PATH_BYTES + 1];
+    char buffer[LIMIT_PATH_BYTES];
+    struct event event = {.what = EVENT_MASKED, .verdict = VERDICT_DENY};
+
+    (void)snprintf(path, sizeof(path), "/%s", target);
+    event.texts[EVENT_PATH] = path;
+    if (decide_path(&late->policy, outside(late, path, buffer), decisions) == 0) {
+        message_label(&decisions[PATH_READ], &rule);
+        event.texts[EVENT_RULE] = rule.failed ? NULL : rule.text;
+        if (decisions[PATH_READ].access == ACCESS_ASK)
+            event.verdict = VERDICT_ASK;
+    }
+    late->options.report(late->options.context, &event);
+}
+
 static int flush(struct late *late, struct bawn_error *err)
 {
-    size_t most = late->options.cover_most;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < late->targets.count; i += most) {
+    for (size_t i = 0; r == 0 && i < late->targets.count; i += late->options.cover_most) {
         size_t left = late->targets.count - i;
+        size_t count = left < late->options.cover_most ? left : late->options.cover_most;
 
-        r = late->options.cover(late->options.context, late->targets.items + i,
-                                left < most ? left : most, err);
+        r = late->options.cover(late->options.context, late->targets.items + i, count, late->is_new,
+                                err);
+        for (size_t j = 0; r == 0 && j < count; j++) {
+            if (late->is_new[j])
+                tell_masked(late, late->targets.items[i + j]);
+        }
     }
     vec_each (&late->targets, target)
         free(*target);
@@ -162,6 +197,23 @@ static int refuse_watch(const char *path, int errnum, struct bawn_error *err)
     return -errnum;
 }
 
+static void tell_full(const struct late *late, const char *path)
+{
+    static const char hint[] = "what others make under such a name in the directories that are not "
+                               "watched can be read; grant a smaller tree, or deny directories by "
+                               "name";
+    char message[LIMIT_PATH_BYTES];
+    struct event event = {.what = EVENT_FULL,
+                          .texts = {[EVENT_PATH] = path,
+                                    [EVENT_CODE] = "run.watches",
+                                    [EVENT_MESSAGE] = message,
+                                    [EVENT_HINT] = hint}};
+
+    (void)snprintf(message, sizeof(message),
+                   "%s: too many directories to watch for what patterns hide", path);
+    late->options.report(late->options.context, &event);
+}
+
 /* 1: watched; 0: it cannot be, and is masked or passed over. */
 static int add_watch(struct late *late, int fd, const char *path, bool is_deep,
                      struct bawn_error *err)
@@ -172,7 +224,7 @@ static int add_watch(struct late *late, int fd, const char *path, bool is_deep,
 
     (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     if (is_deep && late->watched >= late->most && !late->is_full)
-        late->options.tell_full(late->options.context, path);
+        tell_full(late, path);
     late->is_full |= late->watched >= late->most;
     if (is_deep && late->is_full)
         return 0;
@@ -187,7 +239,7 @@ static int add_watch(struct late *late, int fd, const char *path, bool is_deep,
         return mask(late, path, err);
     if (errno != ENOSPC || !is_deep)
         return refuse_watch(path, errno, err);
-    late->options.tell_full(late->options.context, path);
+    tell_full(late, path);
     late->is_full = true;
     return 0;
 }
@@ -405,6 +457,11 @@ int late_new(const struct late_options *options, struct late **ret_late, struct 
     if (options->image->limits.inotify_watches &&
         options->image->limits.inotify_watches / 2 < late->most)
         late->most = options->image->limits.inotify_watches / 2;
+    late->is_new = calloc(options->cover_most, sizeof(*late->is_new));
+    if (!late->is_new) {
+        late_free(late);
+        return error_memory(err);
+    }
     r = rules_unpack(options->image, &late->policy, err);
     if (r == 0)
         r = look_at_all(late, err);
@@ -428,5 +485,6 @@ void late_free(struct late *late)
             (void)drop_paths(late, late->slots[i]->wd, 0);
     }
     policy_done(&late->policy);
+    free(late->is_new);
     free(late);
 }

@@ -3,6 +3,7 @@
 #ifndef SUPERVISE_LATE_H
 #define SUPERVISE_LATE_H
 
+#include "supervise/report.h"
 #include "wire/image.h"
 
 /* As many directories are watched for patterns: the kernel counts them for the user. */
@@ -15,10 +16,11 @@ struct late_options {
     int root_fd; /* O_PATH of the sandbox's root */
     int fd;      /* of inotify, not blocking; borrowed */
     /* Masks names, which are relative to the root; as many as the caller can take at once. */
-    int (*cover)(void *context, char *const *targets, size_t count, struct bawn_error *err);
+    int (*cover)(void *context, char *const *targets, size_t count, bool *is_new,
+                 struct bawn_error *err);
     size_t cover_most;
-    /* Told once, when there are more directories than can be watched. */
-    void (*tell_full)(void *context, const char *path);
+    /* EVENT_MASKED; and once EVENT_FULL, when there are more directories than can be watched. */
+    report_event report;
     void *context;
 };
 

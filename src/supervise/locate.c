@@ -282,7 +282,7 @@ static int last_link(struct locator *locator, const struct location *location,
 {
     struct stat st;
 
-    locator->is_barred |= guard_bars_link(locator->guard, location->path, "");
+    guard_judge_link(locator->guard, location->path, "", &locator->bar);
     if (fstatat(location->dir, location->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
     /* SECURITY: with fs.protected_symlinks the kernel follows no such link as a last name, but here
@@ -329,7 +329,7 @@ static int walk_judge(struct walk *walk, const char *name)
     (void)snprintf(link + strlen(link), sizeof(link) - strlen(link), "%s%s",
                    link[strlen(link) - 1] == '/' ? "" : "/", name);
     (void)snprintf(whole, sizeof(whole), "%s/%s", walk->trail.rest, walk->last);
-    walk->locator->is_barred |= guard_bars_link(walk->locator->guard, link, whole);
+    guard_judge_link(walk->locator->guard, link, whole, &walk->locator->bar);
     return 0;
 }
 

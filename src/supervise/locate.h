@@ -25,7 +25,8 @@ struct locator {
     struct caller *caller;
     const struct guard *guard;
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
-    bool is_barred;     /* a link was followed through which nothing may be written */
+    /* Other than ACCESS_UNSET: a link was followed through which nothing may be written. */
+    struct path_decision bar;
 };
 
 struct location {

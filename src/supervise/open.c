@@ -352,7 +352,7 @@ static int scoped_open(const struct scope *scope, const char *path, const char *
     if (call->how.resolve & RESOLVE_IN_ROOT)
         locator.root_fd = scope->start;
     locate_judge_links(&locator, scope->start, whole);
-    call->locator.is_barred |= locator.is_barred;
+    call->locator.bar = locator.bar;
     return locate_openat2(scope->start, path, flags, scope->resolve);
 }
 

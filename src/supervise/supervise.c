@@ -32,6 +32,7 @@ struct supervisor {
     int self_fd; /* /proc/self/fd */
     struct identity identity;
     struct waiters waiters;
+    struct reports reports;
     struct seccomp_notif *notif; /* as large as the kernel's */
     size_t notif_size;
 };
@@ -44,6 +45,8 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     if (!supervisor)
         return error_memory(err);
     supervisor->options = *options;
+    supervisor->reports.report = options->report;
+    supervisor->reports.context = options->context;
     caller_init(&supervisor->caller, options->notify_fd);
     supervisor->self_fd = -EBADF;
     *ret_supervisor = supervisor;
@@ -55,6 +58,7 @@ void supervisor_free(struct supervisor *supervisor)
     if (!supervisor)
         return;
     waiters_done(&supervisor->waiters);
+    reports_done(&supervisor->reports);
     caller_forget(&supervisor->caller);
     cleanup_close(&supervisor->self_fd);
     if (supervisor->is_ready)
@@ -190,6 +194,7 @@ static void call_drop(struct call *call)
 
 static int wait_elsewhere(struct supervisor *supervisor, const struct call *call)
 {
+    int r;
     struct waiter waiter = {.id = call->notif->id,
                             .object = call->fd,
                             .status = caller_status(call->caller),
@@ -197,7 +202,10 @@ static int wait_elsewhere(struct supervisor *supervisor, const struct call *call
 
     if (waiter.status < 0)
         return waiter.status;
-    return waiters_add(&supervisor->waiters, supervisor->options.notify_fd, &waiter);
+    r = waiters_add(&supervisor->waiters, supervisor->options.notify_fd, &waiter);
+    if (r < 0)
+        report_limit(call, -r);
+    return r;
 }
 
 static int perform(struct supervisor *supervisor, struct call *call)
@@ -268,6 +276,7 @@ static void dispatch(struct supervisor *supervisor)
     /* Not zeroed whole: the paths are large, and each is filled before it is read. */
     call.options = &supervisor->options;
     call.guard = &supervisor->guard;
+    call.reports = &supervisor->reports;
     call.identity = &supervisor->identity;
     call.caller = &supervisor->caller;
     call.notif = notif;

@@ -8,6 +8,7 @@
 #ifndef SUPERVISE_SUPERVISE_H
 #define SUPERVISE_SUPERVISE_H
 
+#include "supervise/report.h"
 #include "supervise/streams.h"
 #include "wire/image.h"
 
@@ -15,29 +16,20 @@
 
 struct supervisor;
 
-enum { NOTES_GITFILES = 8, NOTES_PATH_BYTES = 1024 };
-
-/* What the supervisor has seen and somebody may want to know at the end. */
-struct supervisor_notes {
-    char tracer[16];        /* the first program that wanted to trace another; empty: none did */
-    unsigned gitfile_count; /* of all that could be made, or written */
-    char gitfiles[NOTES_GITFILES][NOTES_PATH_BYTES]; /* of the first: host paths; "": too long */
-};
-
 /* notify_fd and root_fd (O_PATH of the sandbox's root) are borrowed. Cheap: the rules are read at
- * the first notification. on_refusal may be NULL; path is where the call led, inside. */
+ * the first notification. */
 struct supervisor_options {
     const struct image *image;
     int notify_fd;
     int root_fd;
     pid_t init_pid; /* pid 1 of the sandbox, which opens terminals and nothing else; 0: unknown */
-    void (*on_refusal)(void *context, const char *syscall, const char *path, int errnum);
+    report_event report; /* may be NULL; paths are those inside, where the calls led */
     void *context;
-    struct supervisor_notes *notes; /* may be NULL */
-    const struct streams *streams;  /* NULL: none came in */
+    const struct streams *streams; /* NULL: none came in */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);
+/* Reports what was only counted so far. */
 void supervisor_free(struct supervisor *supervisor);
 
 /*

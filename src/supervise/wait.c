@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervise/wait.h"
 
+#include "kernel/process.h"
 #include "supervise/answer.h"
 #include "supervise/caller.h"
 
@@ -9,12 +10,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOTIFY_FD = 3, OBJECT_FD, STATUS_FD, KEPT_FDS = 3, CHECK_USEC = 20 * 1000 };
+enum { NOTIFY_FD, OBJECT_FD, STATUS_FD, KEPT_FDS, CHECK_USEC = 20 * 1000 };
 
 /* The kernel's own: the caller is interrupted, or its call made anew, as its handler has it. */
 enum { RESTART = 512 };
@@ -38,20 +38,6 @@ static void start_alarm(void)
     (void)sigaddset(&set, SIGALRM);
     (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
     (void)setitimer(ITIMER_REAL, &every, NULL);
-}
-
-/* Only the descriptors that are needed stay, at numbers that are known. */
-static bool keep_fds(const int fds[static KEPT_FDS])
-{
-    int high[KEPT_FDS];
-
-    /* Away from those numbers first: one may be another's. */
-    for (int i = 0; i < KEPT_FDS; i++)
-        high[i] = fcntl(fds[i], F_DUPFD, NOTIFY_FD + KEPT_FDS);
-    for (int i = 0; i < KEPT_FDS; i++)
-        if (dup2(high[i], NOTIFY_FD + i) < 0)
-            return false;
-    return syscall(SYS_close_range, NOTIFY_FD + KEPT_FDS, ~0U, 0) == 0;
 }
 
 /*
@@ -91,14 +77,15 @@ static int interruption(unsigned *seen)
 static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct waiter *waiter)
 {
     int flags = (waiter->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
-    int fds[KEPT_FDS] = {notify_fd, waiter->object, waiter->status};
+    int fds[KEPT_FDS] = {
+        [NOTIFY_FD] = notify_fd, [OBJECT_FD] = waiter->object, [STATUS_FD] = waiter->status};
     uint64_t id = waiter->id;
     unsigned seen = 0;
     char path[32];
     int fd = -1;
     int r = 0;
 
-    if (!keep_fds(fds)) {
+    if (!process_keep_fds(fds, KEPT_FDS)) {
         answer_value(notify_fd, id, -EACCES);
         _exit(1);
     }
@@ -122,18 +109,17 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
 int waiters_add(struct waiters *waiters, int notify_fd, const struct waiter *waiter)
 {
     pid_t parent = getpid();
-    long pid;
+    pid_t pid;
 
     waiters_reap(waiters);
     if (waiters->count == WAITERS_MAX)
         return -EAGAIN;
-    /* No signal when it ends: whoever waits for children of the program need not know of it. */
-    pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+    pid = process_split(-EBADF, NULL);
     if (pid < 0)
         return -errno;
     if (pid == 0)
         waiter_main(parent, notify_fd, waiter);
-    waiters->pids[waiters->count++] = (pid_t)pid;
+    waiters->pids[waiters->count++] = pid;
     return 0;
 }
 

@@ -204,9 +204,9 @@ static const struct option run_rows[] = {
      .name = "debug-log",
      .value = "FILE",
      .fill = FILL_FILES,
-     .help = "Append what bawn does and decides at the start and the end to FILE, for reports of "
-             "bugs; - is standard error. It has the name of the command, not its arguments, and no "
-             "variables."},
+     .help = "Append what bawn does and decides at the start and the end to FILE, and what it "
+             "refuses meanwhile with path, rule and verdict, for reports of bugs; - is standard "
+             "error. It has the names of programs, not their arguments, and no variables."},
     {.id = OPTION_LOG_FORMAT,
      .name = "log-format",
      .value = "FORMAT",

@@ -75,7 +75,7 @@ static int unpack_rule(const struct image *image, const struct image_rule *from,
     *rule = (struct path_rule){
         .kind = from->kind,
         .path = image_string(image, from->path),
-        .spelled = unpack_string(image, from->spelled),
+        .spelled = image_string(image, from->spelled ? from->spelled : from->path),
         .name = unpack_string(image, from->name),
         .link = unpack_string(image, from->link),
         .read = from->read,

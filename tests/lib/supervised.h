@@ -344,18 +344,25 @@ struct sandbox {
     int sock;
     int fds[2]; /* listener, root */
     struct supervisor *supervisor;
-    unsigned refusals;
-    char refused[256]; /* the last: "SYSCALL PATH ERRNO" */
+    unsigned refusals, reports; /* what was refused, and in how many events that was told */
+    unsigned lost;              /* and what was not */
+    char refused[65536];        /* each "SYSCALL PATH ERRNO RULE\n" */
 };
 
-static inline void note_refusal(void *context, const char *syscall_name, const char *path,
-                                int errnum)
+static inline void note_refusal(void *context, const struct event *event)
 {
     struct sandbox *sandbox = context;
 
-    sandbox->refusals++;
-    (void)snprintf(sandbox->refused, sizeof(sandbox->refused), "%s %s %s", syscall_name, path,
-                   strerrorname_np(errnum));
+    if (event->what != EVENT_REFUSED)
+        return;
+    sandbox->refusals += event->times;
+    sandbox->reports++;
+    sandbox->lost += event->lost;
+    (void)snprintf(sandbox->refused + strlen(sandbox->refused),
+                   sizeof(sandbox->refused) - strlen(sandbox->refused), "%s %s %s %s\n",
+                   event->texts[EVENT_CALL], event->texts[EVENT_PATH],
+                   strerrorname_np(event->errnum),
+                   event->texts[EVENT_RULE] ? event->texts[EVENT_RULE] : "");
 }
 
 /* No capability is left: like a command in a sandbox of bawn's. */
@@ -458,7 +465,7 @@ static inline void sandbox_start(struct sandbox *sandbox, const struct command *
     options = (struct supervisor_options){.image = &sandbox->image.header,
                                           .notify_fd = sandbox->fds[0],
                                           .root_fd = sandbox->fds[1],
-                                          .on_refusal = note_refusal,
+                                          .report = note_refusal,
                                           .context = sandbox};
     ck_assert_int_eq(supervisor_new(&options, &sandbox->supervisor, &err), 0);
 }

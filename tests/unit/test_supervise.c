@@ -319,7 +319,40 @@ START_TEST(what_is_protected_stays_whichever_call_is_tried)
     sandbox_run(&sandbox, &command, who[_i]);
     check_expected();
     ck_assert_uint_gt(sandbox.refusals, 50);
-    ck_assert_str_eq(sandbox.refused, "unlink /w/p/.git/config EBUSY");
+    ck_assert_ptr_nonnull(strstr(sandbox.refused, "\nunlink /w/p/.git/config EBUSY protected /"));
+}
+END_TEST
+
+enum { TIMES = 500, NAMES = 1000 };
+
+static void insist(void)
+{
+    char name[64];
+
+    for (int i = 0; i < TIMES; i++)
+        MUST(unlink("p/.git/config") < 0);
+    /* More than are remembered: the first is told before the last. */
+    for (int i = 0; i < NAMES; i++) {
+        (void)snprintf(name, sizeof(name), "p/.git/hooks/%d", i);
+        MUST(mkdir(name, 0777) < 0);
+    }
+    MUST(open("ok/new", O_WRONLY | O_CREAT, 0666) >= 0);
+}
+
+START_TEST(what_is_refused_again_and_again_is_counted)
+{
+    struct command command = {.before = prepare_protected, .after = insist};
+    struct sandbox sandbox;
+    const char *first;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    ck_assert_uint_eq(sandbox.refusals + sandbox.lost, TIMES + NAMES);
+    ck_assert_uint_gt(sandbox.reports, 2 + 32);
+    ck_assert_uint_lt(sandbox.reports, NAMES);
+    first = strstr(sandbox.refused, "unlink /w/p/.git/config EBUSY ");
+    ck_assert_ptr_eq(first, sandbox.refused);
+    ck_assert_ptr_nonnull(strstr(first + 1, "unlink /w/p/.git/config EBUSY "));
+    ck_assert_ptr_null(strstr(sandbox.refused, "ok/new"));
 }
 END_TEST
 
@@ -441,6 +474,7 @@ static Suite *supervise_suite(void)
 
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, what_is_protected_stays_whichever_call_is_tried, 0, runs);
+    tcase_add_loop_test(all, what_is_refused_again_and_again_is_counted, 0, runs);
     tcase_add_loop_test(all, a_directory_is_moved_by_its_names_alone, 0, runs);
     tcase_add_loop_test(all, what_is_protected_stays_when_its_name_is_gone, 0, runs);
     tcase_add_loop_test(all, memory_that_the_caller_cannot_read_is_no_path, 0, 2);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launcher's end of the channel: what the session's processes tell it, and what it does then.
+ */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "session/own.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum { AT_ONCE = 64, IN_ALL = 4096 };
+
+/* What they are to a user. Without one that is needed the session ends. */
+static const struct {
+    const char *words;
+    bool is_needed;
+} processes[WHO_COUNT] = {
+    [WHO_LAUNCHER] = {"the launcher", false},
+    [WHO_KEEPER] = {"the process that cleans up after the launcher", false},
+    [WHO_CALLS] = {"the process that makes the command's calls", true},
+    [WHO_SCRIBE] = {"the process that writes what the command says", false},
+    [WHO_WATCH] = {"the process that masks hidden names that appear", true},
+};
+
+/* A number that is left out where it says nothing. */
+static const char *put_number(char room[static 16], int64_t number, int64_t nothing)
+{
+    (void)snprintf(room, 16, "%lld", (long long)number);
+    return number == nothing ? NULL : room;
+}
+
+static const char *text_of(const struct event *event, enum event_text which)
+{
+    const char *text = event->texts[which];
+
+    return text && *text ? text : NULL;
+}
+
+static void log_it(const struct log *log, const struct event *event)
+{
+    char pid[16], times[16], lost[16];
+
+    if (!log)
+        return;
+    log_event(
+        log, event_name(event->what), {"by", event_who_name(event->who)},
+        {"caller", text_of(event, EVENT_COMM)}, {"caller_pid", put_number(pid, event->pid, 0)},
+        {"call", text_of(event, EVENT_CALL)}, {"path", text_of(event, EVENT_PATH)},
+        {"rule", text_of(event, EVENT_RULE)}, {"verdict", event_verdict_name(event->verdict)},
+        {"answer", event->errnum ? strerror(event->errnum) : NULL},
+        {"code", text_of(event, EVENT_CODE)}, {"text", text_of(event, EVENT_MESSAGE)},
+        {"times", put_number(times, event->times, 1)}, {"lost", put_number(lost, event->lost, 0)});
+}
+
+/* A process that is needed has failed: that is why the session ends, when it has ended. */
+static void take_failure(struct session *session, const struct event *event)
+{
+    struct bawn_error said;
+
+    if (session->failure.errnum > 0 || !processes[event->who].is_needed)
+        return;
+    event_error(event, &said);
+    (void)error_set(&session->failure, said.errnum ? said.errnum : EIO, said.code,
+                    "%s has failed: %s", processes[event->who].words, said.message);
+    error_hint(&session->failure, "%s", said.hint);
+}
+
+void session_event(struct session *session, const struct event *event)
+{
+    struct bawn_error said;
+
+    log_it(session->request->log, event);
+    switch (event->what) {
+    case EVENT_FAILED:
+        take_failure(session, event);
+        break;
+    case EVENT_FULL:
+        event_error(event, &said);
+        session_say(session, &said);
+        break;
+    default:
+        notes_take(&session->notes, event);
+        break;
+    }
+}
+
+static int hear(struct session *session, unsigned most)
+{
+    char bytes[EVENT_BYTES];
+    struct event event;
+    int result = 1;
+
+    for (unsigned i = 0; result > 0 && i < most; i++) {
+        result = event_receive(session->events_fd, bytes, &event);
+        if (result > 0)
+            session_event(session, &event);
+    }
+    /* SECURITY: whoever tells such a thing is not what it was. */
+    if (result < 0 && session->failure.errnum == 0)
+        (void)error_errno(&session->failure, -result, "read what bawn's own processes tell");
+    return result < 0 ? result : 0;
+}
+
+void session_hear(struct session *session)
+{
+    if (session->events_fd >= 0)
+        (void)hear(session, IN_ALL);
+}
+
+static int on_events(void *context, uint32_t events)
+{
+    (void)events;
+    return hear(context, AT_ONCE);
+}
+
+int session_channel(struct session *session, struct bawn_error *err)
+{
+    int ends[2];
+
+    if (session->channel >= 0)
+        return session->channel;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return error_errno(err, errno, "make the channel for bawn's own processes");
+    session->events_fd = ends[0];
+    session->channel = ends[1];
+    session->events_source = (struct loop_source){
+        .fd = ends[0], .events = POLLIN, .ready = on_events, .context = session};
+    if (loop_add(&session->loop, &session->events_source, err) < 0)
+        return -ENOMEM;
+    return session->channel;
+}
+
+int session_lost(struct session *session, enum event_who who, int wait_status)
+{
+    struct event event = {.what = EVENT_ENDED, .who = who, .times = 1};
+
+    /* What it said last comes first. */
+    session_hear(session);
+    if (wait_status != 0)
+        session_event(session, &event);
+    if (!processes[who].is_needed)
+        return 0;
+    if (session->failure.errnum == 0)
+        (void)error_set(&session->failure, EIO, "run.process", "%s has ended",
+                        processes[who].words);
+    return -session->failure.errnum;
+}
