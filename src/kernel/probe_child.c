@@ -3,6 +3,7 @@
 #include "kernel/probe_child.h"
 
 #include "base/clock.h"
+#include "kernel/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,13 +30,6 @@ bool probe_fail_with(struct probe_result *result, int errnum, const char *step)
 bool probe_fail(struct probe_result *result, const char *step)
 {
     return probe_fail_with(result, errno, step);
-}
-
-pid_t probe_fork(void)
-{
-    /* No exit signal: a SIGCHLD handler or waitpid(-1) of the calling program must not meet our
-     * children, and SIGCHLD set to SIG_IGN must not reap them. No atfork handlers run. */
-    return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 }
 
 static _Noreturn void child_main(int result_fd, PROBE_WORK((*work)), const struct probe_env *env)
@@ -66,7 +59,7 @@ int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const stru
     /* A handler of the calling program must not run in the copy: Ctrl-C reaches both. */
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    child->pid = probe_fork();
+    child->pid = process_split(-EBADF, NULL);
     if (child->pid == 0)
         child_main(fds[1], work, env);
     if (child->pid < 0)

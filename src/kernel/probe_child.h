@@ -46,7 +46,4 @@ void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_
 int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeout_ms,
                     struct probe_result *ret_result);
 
-/* A copy of the process that sends no signal when it ends; reap it with __WALL. As fork(). */
-pid_t probe_fork(void);
-
 #endif

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "kernel/probe_child.h"
+#include "kernel/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -154,7 +155,7 @@ static void start(struct run *run, size_t index)
         run->fds[index][i] = fds[0];
         out[i] = fds[1];
     }
-    run->pids[index] = probe_fork();
+    run->pids[index] = process_split(-EBADF, NULL);
     if (run->pids[index] == 0)
         become(&run->programs[index], &run->environments[index], out);
     for (int i = 0; i < PROGRAM_STREAMS; i++)
