@@ -19,16 +19,22 @@ enum {
     FIELD_COUNT = 7
 };
 
-/* Whether a line is of that user; it is cut into its fields. */
-static bool is_of(char *line, uid_t uid, char *fields[FIELD_COUNT])
+/* Whether a line is of the user with that number; then it is cut into its fields. */
+static bool is_of(char *line, const char *number, char *fields[FIELD_COUNT])
 {
-    char number[16];
+    const char *at = line;
+    size_t length = strlen(number);
     size_t count = 0;
 
+    for (int i = 0; at && i < FIELD_UID; i++) {
+        at = strchr(at, ':');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at || strncmp(at, number, length) != 0 || at[length] != ':')
+        return false;
     while (count < FIELD_COUNT && (fields[count] = strsep(&line, ":")))
         count++;
-    (void)snprintf(number, sizeof(number), "%u", (unsigned)uid);
-    return count == FIELD_COUNT && strcmp(fields[FIELD_UID], number) == 0;
+    return count == FIELD_COUNT;
 }
 
 /* With few calls, for each start looks at it. How many bytes were read, PASSWD_USUAL: there may be
@@ -49,6 +55,7 @@ static bool find(uid_t uid, char small[static PASSWD_USUAL + 1], char **ret_larg
                  char *fields[FIELD_COUNT])
 {
     size_t length;
+    char number[16];
     char *rest = small;
     ssize_t got = read_small(small);
 
@@ -59,8 +66,9 @@ static bool find(uid_t uid, char small[static PASSWD_USUAL + 1], char **ret_larg
             return false;
         rest = *ret_large;
     }
+    (void)snprintf(number, sizeof(number), "%u", (unsigned)uid);
     for (char *line; (line = strsep(&rest, "\n"));) {
-        if (is_of(line, uid, fields))
+        if (is_of(line, number, fields))
             return true;
     }
     return false;

@@ -49,11 +49,11 @@ static bool is_safe(const struct stat *status)
            (!(status->st_mode & 022) || (status->st_mode & S_ISVTX));
 }
 
-/* Homes are often reached through a link of root's. */
-static bool push_link(struct walk *walk, const char *path, const struct stat *status)
+/* Homes are often reached through a link of root's: that of the last name, which begins there. */
+static bool push_link(struct walk *walk, size_t before, const struct stat *status)
 {
     char target[LIMIT_PATH_BYTES];
-    ssize_t length = readlink(path, target, sizeof(target) - 1);
+    ssize_t length = readlink(walk->done, target, sizeof(target) - 1);
 
     if (length <= 0 || walk->is_below_home || status->st_uid != 0 || walk->status.st_uid != 0 ||
         (walk->status.st_mode & 022))
@@ -61,6 +61,7 @@ static bool push_link(struct walk *walk, const char *path, const struct stat *st
     target[length] = '\0';
     if (path_has_dotdot(target) || trail_link(&walk->trail, target) < 0)
         return false;
+    walk->done[before] = '\0';
     if (*target != '/')
         return true;
     *walk->done = '\0';
@@ -69,22 +70,23 @@ static bool push_link(struct walk *walk, const char *path, const struct stat *st
 
 static bool step(struct walk *walk, const char *name, bool makes)
 {
-    char path[LIMIT_PATH_BYTES + NAME_MAX];
+    size_t before = strlen(walk->done);
+    size_t length = strlen(name);
     struct stat status;
-    int used = snprintf(path, sizeof(path), "%s/%s", walk->done, name);
     int result;
 
-    if (used < 0 || used >= LIMIT_PATH_BYTES)
+    if (before + 1 + length >= sizeof(walk->done))
         return false;
-    result = lstat(path, &status);
+    walk->done[before] = '/';
+    memcpy(walk->done + before + 1, name, length + 1);
+    result = lstat(walk->done, &status);
     if (result < 0 && errno == ENOENT && makes && walk->is_below_home &&
-        (mkdir(path, 0700) == 0 || errno == EEXIST))
-        result = lstat(path, &status);
+        (mkdir(walk->done, 0700) == 0 || errno == EEXIST))
+        result = lstat(walk->done, &status);
     if (result == 0 && S_ISLNK(status.st_mode))
-        return push_link(walk, path, &status);
+        return push_link(walk, before, &status);
     if (result < 0 || !is_safe(&status))
         return false;
-    memcpy(walk->done, path, (size_t)used + 1);
     walk->status = status;
     return true;
 }
