@@ -25,6 +25,7 @@ setup() {
     [ "$output" = /dev/null ]
 }
 
+# shellcheck disable=SC2016 # the words are the shell's inside
 @test "--env lets a variable through, or gives it a value, which no plan keeps" {
     FOO=outside run -0 "$BAWN" run -- sh -c 'echo "[$FOO]"'
     [ "$output" = "[]" ]

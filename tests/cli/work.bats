@@ -120,6 +120,7 @@ make_repository() {
     run -0 "$BAWN" run --reads static -- true
 }
 
+# shellcheck disable=SC2016 # the words are the shell's inside
 @test "work: what is installed can be listed" {
     command -v dpkg >/dev/null || skip "no dpkg"
     run -0 --separate-stderr "$BAWN" run -- sh -c 'dpkg-query -f "\${Package}\n" -W bash; dpkg -S /bin/bash; apt list --installed 2>/dev/null | grep -c ^bash/'
