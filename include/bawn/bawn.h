@@ -9,5 +9,6 @@
 #include <bawn/query.h>
 #include <bawn/report.h>
 #include <bawn/run.h>
+#include <bawn/session.h>
 
 #endif

@@ -9,11 +9,11 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/mutant.h"
 #include "base/text.h"
 #include "kernel/sys.h"
 #include "program_bawn/own.h"
+#include "wire/control.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -112,18 +112,6 @@ static int run_verb(struct front *front, char **args, struct bawn_error *err)
     return cold_exec(front, err);
 }
 
-int front_print(struct strbuf *text)
-{
-    bool failed = text->failed;
-
-    if (!failed && text->length > 0 && text->text[text->length - 1] != '\n')
-        strbuf_add(text, "\n");
-    failed = text->failed || (text->length > 0 && fputs(text->text, stdout) == EOF) ||
-             fflush(stdout) == EOF;
-    strbuf_done(text);
-    return failed ? STATUS_FAILED : 0;
-}
-
 /* Whoever started us by the library reads no text. */
 static void tell_owner(const struct front *front, const struct bawn_error *err)
 {
@@ -133,27 +121,11 @@ static void tell_owner(const struct front *front, const struct bawn_error *err)
     (void)control_send(front->owner_fd, &message, err, sizeof(*err), NULL, 0);
 }
 
-/* False: there is no room for it. */
-static bool print_json(const struct bawn_error *err)
-{
-    struct strbuf out = {0};
-    bool is_said;
-
-    json_add_error(&out, err, NULL);
-    is_said = printf("%s\n", out.failed ? "{}" : out.text) >= 0 && fflush(stdout) == 0;
-    strbuf_done(&out);
-    return is_said;
-}
-
 int front_fail(const struct front *front, const struct bawn_error *err)
 {
-    if (front->owner_fd >= 0) {
-        tell_owner(front, err);
-    } else if (!front->json || !print_json(err)) {
-        (void)fprintf(stderr, "bawn: %s\n", err->message);
-        if (err->hint[0])
-            (void)fprintf(stderr, "hint: %s\n", err->hint);
-    }
+    if (front->owner_fd < 0)
+        return front_show_error(front, err);
+    tell_owner(front, err);
     return STATUS_FAILED;
 }
 

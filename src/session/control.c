@@ -119,7 +119,7 @@ static int handle_metrics(struct client *client, const struct control_message *m
                           const int fds[CONTROL_FDS])
 {
     struct control_message answer = {.kind = CONTROL_METRICS, .job = message->job};
-    struct control_metrics metrics = {0};
+    struct bawn_metrics metrics = {0};
     const struct session *session = client->control->session;
 
     (void)size;

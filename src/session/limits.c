@@ -247,15 +247,15 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
         is_counted(session) ? "" : " (sampled)");
 }
 
-void session_measure(const struct session *session, struct control_metrics *metrics)
+void session_measure(const struct session *session, struct bawn_metrics *metrics)
 {
     struct cgroup_metrics counted = {0};
     struct usage usage = {0};
 
-    *metrics = (struct control_metrics){.is_counted = is_counted(session),
-                                        .elapsed_ms = (uint64_t)elapsed_ms(session),
-                                        .pids_limit = session->limits.pids,
-                                        .memory_limit = session->limits.memory};
+    *metrics = (struct bawn_metrics){.is_counted = is_counted(session),
+                                     .elapsed_ms = (uint64_t)elapsed_ms(session),
+                                     .pids_limit = session->limits.pids,
+                                     .memory_limit = session->limits.memory};
     if (is_counted(session)) {
         (void)cgroup_measure(session->group, &counted, NULL);
         metrics->pids_current = counted.pids_current;

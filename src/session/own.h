@@ -70,7 +70,7 @@ void session_account(struct session *session);
 /* What has to be said at the end of what was told; has_failed: the command did. */
 void session_tell_notes(struct session *session, bool has_failed);
 void session_unlimit(struct session *session);
-void session_measure(const struct session *session, struct control_metrics *metrics);
+void session_measure(const struct session *session, struct bawn_metrics *metrics);
 
 /* Starts the keeper, if there is none yet. */
 int session_keep(struct session *session, struct bawn_error *err);

@@ -119,6 +119,13 @@ static void join_word(struct record *record, const char *word)
                 TEXT_ONE_LINE);
 }
 
+static void add_line(struct strbuf *lines, const char *text)
+{
+    if (lines->length > 0)
+        strbuf_add(lines, "\n");
+    strbuf_add_escaped(lines, text);
+}
+
 static const char *read_array(const char *at, const char *key, struct record *record)
 {
     char item[LIMIT_PATH_BYTES];
@@ -133,6 +140,8 @@ static const char *read_array(const char *at, const char *key, struct record *re
             join_word(record, item);
         else if (strcmp(key, "cgroups") == 0 && count < CGROUP_PATHS)
             (void)snprintf(record->cgroups[count++], CGROUP_PATH_BYTES, "%.500s", item);
+        else if (strcmp(key, "not_enforced") == 0 && record->not_enforced)
+            add_line(record->not_enforced, item);
         at = skip_space(at);
         if (*at != ',' && *at != ']')
             return NULL;
@@ -186,7 +195,7 @@ bool record_read(const char *text, struct record *ret_record)
     const char *at = skip_space(text);
     char key[32];
 
-    *ret_record = (struct record){0};
+    *ret_record = (struct record){.not_enforced = ret_record->not_enforced};
     if (*at++ != '{')
         return false;
     while (*(at = skip_space(at)) == '"') {

@@ -29,7 +29,9 @@ struct record {
     char workspace[LIMIT_PATH_BYTES];
     char command[1024]; /* words joined by spaces, made printable */
     char cgroups[CGROUP_PATHS][CGROUP_PATH_BYTES];
-    char *text; /* the whole of it, where it is in a list */
+    char *text;                  /* the whole of it, where it is in a list */
+    struct strbuf *not_enforced; /* set before: gets what is not held, a printable line each; NULL:
+                                  * nobody wants it */
 };
 /* False when it is no record. */
 bool record_read(const char *text, struct record *ret_record);

@@ -29,6 +29,18 @@ struct relay {
     struct way in, out;
 };
 
+bool relay_is_needed(int fd)
+{
+    struct sockaddr_storage peer = {0};
+    socklen_t peer_length = sizeof(peer);
+    int type = 0;
+    socklen_t type_length = sizeof(type);
+
+    return getpeername(fd, (struct sockaddr *)&peer, &peer_length) == 0 &&
+           peer.ss_family != AF_UNIX &&
+           getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_length) == 0 && type == SOCK_STREAM;
+}
+
 static bool is_later(void)
 {
     return errno == EAGAIN || errno == EINTR;

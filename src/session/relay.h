@@ -11,6 +11,9 @@
 
 struct relay;
 
+/* Whether it is a connection of a network. */
+bool relay_is_needed(int fd);
+
 /* Those of the three streams that are relayed; NULL the others. Streams that are the same
  * connection have the same relay. */
 struct relays {

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mutant.h"
 #include "base/path.h"
+#include "session/relay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static int judge_socket(int fd, int stream, uint32_t flags, struct bawn_error *e
     /* SECURITY: only these cannot be connected to somebody else. */
     if (family == AF_UNIX && is_connected && (type == SOCK_STREAM || type == SOCK_SEQPACKET))
         return STREAM_PASSES;
-    if (family != AF_UNIX && is_connected && type == SOCK_STREAM)
+    if (relay_is_needed(fd))
         return STREAM_RELAYED;
     return refuse(ENOTCONN, stream, "a socket that is not a connected stream", err);
 }
@@ -143,8 +144,6 @@ static int judge_file(int fd, int stream, const struct image *image, const struc
         return error_errno(err, errno, "standard stream %d", stream);
     if (facts.f_type == NAMESPACE_FILES)
         return refuse(EINVAL, stream, "a namespace", err);
-    if (!image)
-        return STREAM_PASSES;
     if ((image->flags & IMAGE_MAY_NEST) && access == O_RDONLY && status->st_nlink > 0 &&
         can_be_changed(fd, status))
         return refuse_open_again(stream, err);
@@ -167,18 +166,14 @@ static void lend_pipe(int fd, const struct image *image, const struct stat *stat
 static int judge(int fd, int stream, const struct image *image, const struct stat *status,
                  struct bawn_error *err)
 {
-    /* Relaying is right for any. */
-    uint32_t flags = image ? image->flags : IMAGE_OWN_NET;
-
     switch (status->st_mode & S_IFMT) {
     case S_IFIFO:
-        if (image)
-            lend_pipe(fd, image, status);
+        lend_pipe(fd, image, status);
         return STREAM_PASSES;
     case S_IFREG:
         return judge_file(fd, stream, image, status, err);
     case S_IFSOCK:
-        return judge_socket(fd, stream, flags, err);
+        return judge_socket(fd, stream, image->flags, err);
     case S_IFCHR:
         if (is_harmless(status->st_rdev))
             return STREAM_PASSES;

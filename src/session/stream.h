@@ -23,8 +23,8 @@ enum stream_kind {
     STREAM_WRITTEN, /* session/scribe.h */
 };
 
-/* image NULL: it is not known here, and who knows it judges too. What is handed in as it is, is
- * added to streams, which may be NULL. Returns the kind, or a negative errno. */
+/* What is handed in as it is, is added to streams, which may be NULL. Returns the kind, or a
+ * negative errno. */
 int stream_judge(int fd, int stream, const struct image *image, struct streams *streams,
                  struct bawn_error *err);
 

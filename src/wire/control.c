@@ -12,6 +12,7 @@
 _Static_assert(sizeof(struct termios) == 60 && sizeof(struct winsize) == 8,
                "the layout of messages is the kernel's and both C libraries'");
 _Static_assert(sizeof(struct control_message) == 96, "another layout is another CONTROL_VERSION");
+_Static_assert(sizeof(struct bawn_metrics) == 120, "another layout is another CONTROL_VERSION");
 
 int control_send(int sock, const struct control_message *message, const void *bytes, size_t size,
                  const int *fds, size_t fd_count)

@@ -14,7 +14,7 @@
  *                                           FAILED job, value, error
  *   SIGNAL job, value
  *   STOP value (grace in ms)                EXITED 0, when all of the session is gone
- *   METRICS                                 METRICS, struct control_metrics
+ *   METRICS                                 METRICS, struct bawn_metrics
  *   ATTACH size                             ATTACHED flags, a stream; later EXITED 0
  *   RESIZE size                             (none)
  *
@@ -24,7 +24,7 @@
 #ifndef WIRE_CONTROL_H
 #define WIRE_CONTROL_H
 
-#include <bawn/error.h>
+#include <bawn/session.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,18 +71,6 @@ struct control_message {
     uint32_t args, envs;  /* EXEC: strings behind the message */
     struct termios state; /* EXEC with a terminal: how it starts */
     struct winsize size;
-};
-
-/* Where nothing counts (no control group) what is not known is 0. */
-struct control_metrics {
-    uint64_t is_counted; /* by a control group; else sampled */
-    uint64_t elapsed_ms;
-    uint64_t pids_current, pids_peak, pids_limit; /* limit 0: none */
-    uint64_t memory_current, memory_peak, memory_limit;
-    uint64_t cpu_usec, throttled_usec, throttled_count;
-    uint64_t oom_kills, pids_refused;
-    uint64_t jobs;    /* commands started by clients */
-    uint64_t viewers; /* attached clients */
 };
 
 /* How a terminal starts where no other one is its model. */

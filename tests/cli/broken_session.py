@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A session that breaks its word: broken_session.py DIR ANSWER is session "broken" of the runtime
-directory DIR. It reads one message of each client, gives the answer, and hangs up, until it is
+directory DIR. It reads one message of each client, gives the answer or answers, and hangs up, until it is
 killed or nobody comes."""
 import json
 import os
@@ -22,6 +22,7 @@ ANSWERS = {
     "version": message(EXITED, version=99),
     "kind": message(77),
     "unasked": message(4),
+    "stranger": message(EXITED, job=77),
     "no-error": message(FAILED),
     "cut-error": message(FAILED, behind=b"abc"),
     "empty-error": message(FAILED, behind=bytes(4 + 48 + 1536 + 1024)),
@@ -29,7 +30,9 @@ ANSWERS = {
     "rude-error": message(FAILED, value=5, behind=struct.pack(
         "<i48s1536s1024s", 5, b"rude", b"a\x1b[31mb", b"c\nd\x07")),
     "long": message(EXITED, behind=b"y" * 100000),
-    "gone": None,
+    "end": message(EXITED, job=0),
+    "twice": [message(EXITED), message(EXITED)],
+    "gone": [],
     "starting": message(METRICS, flags=STARTING, behind=bytes(15 * 8)),
 }
 
@@ -53,8 +56,9 @@ def main():
             with client:
                 client.settimeout(20)
                 client.recv(1 << 18)
-                if ANSWERS[sys.argv[2]] is not None:
-                    client.send(ANSWERS[sys.argv[2]])
+                answers = ANSWERS[sys.argv[2]]
+                for answer in answers if isinstance(answers, list) else [answers]:
+                    client.send(answer)
 
 
 main()

@@ -602,7 +602,7 @@ talk(head(7))                                        # an answer
 @test "a session that breaks its word is no success, for no verb" {
     local answer verb
 
-    for answer in short version kind unasked no-error cut-error empty-error wild-error rude-error long gone; do
+    for answer in short version kind unasked stranger no-error cut-error empty-error wild-error rude-error long gone; do
         python3 "$BATS_TEST_DIRNAME/broken_session.py" "$XDG_RUNTIME_DIR" "$answer" 3>&- &
         pid=$!
         wait_for test -s "$XDG_RUNTIME_DIR/bawn/broken/record.json"

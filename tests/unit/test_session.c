@@ -7,12 +7,15 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { CASE_SECONDS = 60 };
@@ -182,10 +185,20 @@ START_TEST(a_directory_or_terminal_cannot_be_handed_in)
     const char *argv[] = {"true", NULL};
     struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}};
     int master = posix_openpt(O_RDWR | O_NOCTTY);
+    int status, job;
 
     start(NULL);
     command.fds[0] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    job = bawn_session_exec(session, &command, &err);
+    ck_assert_int_eq(bawn_session_wait(session, job, &status, &err), -EISDIR);
+    ck_assert_str_eq(err.code, "run.stream");
+    /* The next descriptor that is opened would take its number. */
+    (void)close(command.fds[0]);
     ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EBADF);
+    command.fds[2] = command.fds[0];
+    command.fds[0] = -1;
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EBADF);
+    command.fds[2] = -1;
     ck_assert_int_ge(master, 0);
     command.fds[0] = master;
     ck_assert_int_eq(bawn_session_exec(session, &command, &err), -ENOTTY);
@@ -240,6 +253,108 @@ START_TEST(a_command_can_have_a_terminal_of_the_size_that_was_asked_for)
     if (terminal >= 0)
         (void)close(terminal);
     ck_assert_int_eq(bawn_session_wait(session, job, &status, &err), -ENOENT);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_terminal_is_replaced_by_one_that_starts_like_it)
+{
+    const char *argv[] = {"sh", "-c",
+                          "stty size; stty -a | grep -o -- -echoctl; test ! -t 2 && exit 3", NULL};
+    struct bawn_command command = {.argv = argv, .flags = BAWN_COMMAND_TERMINAL};
+    struct winsize size = {.ws_col = 93, .ws_row = 19};
+    struct termios state;
+    int terminal, job;
+
+    command.fds[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ck_assert_int_eq(unlockpt(command.fds[0]), 0);
+    command.fds[1] = open(ptsname(command.fds[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    command.fds[2] = out[1];
+    ck_assert_int_eq(ioctl(command.fds[0], TIOCSWINSZ, &size), 0);
+    ck_assert_int_eq(tcgetattr(command.fds[0], &state), 0);
+    state.c_lflag &= ~(tcflag_t)ECHOCTL;
+    ck_assert_int_eq(tcsetattr(command.fds[0], TCSANOW, &state), 0);
+    start(NULL);
+    job = bawn_session_exec(session, &command, &err);
+    terminal = bawn_session_terminal(session, job, &err);
+    ck_assert_msg(terminal >= 0, "%s", err.message);
+    ck_assert(shows(terminal, "19 93\r\n-echoctl"));
+    ck_assert_int_eq(status_of(job), 3);
+    (void)close(terminal);
+    /* One of the two lengths is enough where the other is the caller's. */
+    command.rows = 44;
+    job = bawn_session_exec(session, &command, &err);
+    terminal = bawn_session_terminal(session, job, &err);
+    ck_assert(shows(terminal, "44 93\r\n"));
+    (void)close(terminal);
+    bawn_session_close(session);
+}
+END_TEST
+
+/* What happens next, as a loop would learn it. */
+static int next_event(int *ret_job)
+{
+    struct pollfd said = {.fd = bawn_session_fd(session), .events = POLLIN};
+    int event = bawn_session_next(session, ret_job, &err);
+
+    if (event == BAWN_EVENT_NONE) {
+        ck_assert_int_eq(poll(&said, 1, 1000 * CASE_SECONDS), 1);
+        event = bawn_session_next(session, ret_job, &err);
+    }
+    ck_assert_msg(event >= 0, "%s", err.message);
+    return event;
+}
+
+START_TEST(a_loop_is_told_what_has_happened_to_which_job)
+{
+    const char *argv[] = {"sh", "-c", "read -r word; exit $word", NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, -1, -1}, .cols = 80, .rows = 24};
+    int typed, quick, job = -1, terminal;
+
+    start(NULL);
+    ck_assert_int_eq(bawn_session_next(session, &job, &err), BAWN_EVENT_NONE);
+    typed = bawn_session_exec(session, &command, &err);
+    ck_assert_int_eq(next_event(&job), BAWN_EVENT_STARTED);
+    ck_assert_int_eq(job, typed);
+    ck_assert_int_eq(bawn_session_next(session, &job, &err), BAWN_EVENT_NONE);
+    terminal = bawn_session_terminal(session, typed, &err);
+    quick = exec_shell("exit 3");
+    ck_assert_int_eq(next_event(&job), BAWN_EVENT_ENDED);
+    ck_assert_int_eq(job, quick);
+    ck_assert_int_eq(bawn_session_next(session, &job, &err), BAWN_EVENT_NONE);
+    ck_assert_int_eq(status_of(quick), 3);
+    /* What was heard while another was waited for is told, too. */
+    quick = exec_shell("exit 4");
+    ck_assert_int_eq(write(terminal, "5\n", 2), 2);
+    ck_assert_int_eq(status_of(typed), 5);
+    ck_assert_int_eq(next_event(&job), BAWN_EVENT_ENDED);
+    ck_assert_int_eq(job, quick);
+    ck_assert_int_eq(status_of(quick), 4);
+    (void)close(terminal);
+    bawn_session_close(session);
+}
+END_TEST
+
+START_TEST(a_session_of_ones_own_is_measured_and_stopped_like_any)
+{
+    const char *argv[] = {"sh", "-c", "trap 'exit 5' TERM; echo up; while :; do sleep 0.02; done",
+                          NULL};
+    struct bawn_command command = {.argv = argv, .fds = {-1, out[1], -1}};
+    struct bawn_metrics metrics;
+    bool has_terminal;
+    int job;
+
+    start(&command);
+    ck_assert_str_eq(bawn_session_sid(session), "");
+    ck_assert(shows(out[0], "up"));
+    job = exec_shell("exit 7");
+    ck_assert_int_eq(bawn_session_metrics(session, &metrics, sizeof(metrics), &err), 0);
+    ck_assert_uint_ge(metrics.pids_current, 1);
+    ck_assert_int_eq(bawn_session_attach(session, NULL, &has_terminal, &err), -ENOTTY);
+    ck_assert_str_eq(err.code, "session.attached");
+    ck_assert_int_eq(status_of(job), 7);
+    ck_assert_int_eq(bawn_session_stop(session, 10000, &err), 0);
+    ck_assert_int_eq(status_of(0), 5);
     bawn_session_close(session);
 }
 END_TEST
@@ -313,6 +428,9 @@ START_TEST(a_size_without_a_place_for_a_terminal_is_refused)
     ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EINVAL);
     command.fds[0] = -1;
     command.rows = 0;
+    ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EINVAL);
+    command.cols = 0;
+    command.flags = BAWN_COMMAND_TERMINAL << 1;
     ck_assert_int_eq(bawn_session_exec(session, &command, &err), -EINVAL);
     bawn_session_close(session);
 }
@@ -453,6 +571,9 @@ int main(void)
     tcase_add_test(tcase, a_session_that_is_gone_is_no_yes);
     tcase_add_test(tcase, commands_need_no_question_where_all_is_held_and_was_proven);
     tcase_add_test(tcase, one_call_runs_a_command_with_the_policy_of_a_directory);
+    tcase_add_test(tcase, a_terminal_is_replaced_by_one_that_starts_like_it);
+    tcase_add_test(tcase, a_loop_is_told_what_has_happened_to_which_job);
+    tcase_add_test(tcase, a_session_of_ones_own_is_measured_and_stopped_like_any);
     tcase_add_test(tcase, a_command_can_have_a_terminal_of_the_size_that_was_asked_for);
     tcase_add_test(tcase, a_size_without_a_place_for_a_terminal_is_refused);
     tcase_add_test(tcase, boundaries_hold_for_every_command);

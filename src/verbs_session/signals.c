@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "program_bawn/signals.h"
+#include "verbs_session/signals.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"

@@ -4,10 +4,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "program_bawn/own.h"
-#include "program_bawn/signals.h"
 #include "session/terminal.h"
-#include "wire/packet.h"
+#include "verbs_session/own.h"
+#include "verbs_session/signals.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,30 +21,33 @@ enum {
 };
 
 struct attach {
-    struct link link;
+    struct bawn_session *session;
     struct loop loop;
     struct loop_source source, stream_source;
     struct signals signals;
     struct terminal terminal;
     int stream;
-    bool has_status, is_gone, is_stream_ended;
+    bool has_answered;  /* the session has ended, or makes no sense */
+    int result, status; /* then: status, unless result is negative */
+    bool is_stream_ended;
     bool is_json;
     char rest[UTF8_BYTES]; /* as data: the beginning of a character that was not read whole */
     size_t rest_length;
-    struct control_message message;
+    struct bawn_error *err;
 };
 
 static int on_answer(void *context, uint32_t events)
 {
     struct attach *attach = context;
-    int fds[CONTROL_FDS];
-    int result = control_receive(attach->link.sock, &attach->message, NULL, 0, NULL, fds);
+    int job;
 
     (void)events;
-    if (result == 0)
-        packet_drop_fds(fds, CONTROL_FDS);
-    attach->has_status = result == 0 && attach->message.kind == CONTROL_EXITED;
-    attach->is_gone = !attach->has_status;
+    attach->result = bawn_session_next(attach->session, &job, attach->err);
+    if (attach->result == BAWN_EVENT_NONE)
+        return 0;
+    if (attach->result > 0)
+        attach->result = bawn_session_wait(attach->session, 0, &attach->status, attach->err);
+    attach->has_answered = true;
     loop_end(&attach->loop);
     return 0;
 }
@@ -53,15 +55,15 @@ static int on_answer(void *context, uint32_t events)
 static int on_signal(void *context, int signal)
 {
     struct attach *attach = context;
-    struct control_message message = {.kind = CONTROL_RESIZE};
+    struct winsize size;
 
     if (signal != SIGWINCH) {
         loop_end(&attach->loop);
         return 0;
     }
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &message.size) < 0)
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
         return 0;
-    return link_send(&attach->link, &message, NULL);
+    return bawn_session_resize(attach->session, &size, NULL);
 }
 
 static bool write_all(const char *bytes, size_t length)
@@ -162,7 +164,8 @@ static int relay_terminal(struct attach *attach, const struct front *front, stru
     int result;
 
     if (!front->quiet)
-        (void)fprintf(stderr, "bawn: attached to %s; Ctrl-\\ detaches\n", attach->link.sid);
+        (void)fprintf(stderr, "bawn: attached to %s; Ctrl-\\ detaches\n",
+                      bawn_session_sid(attach->session));
     result =
         signals_watch(&attach->signals, &attach->loop, &attach->terminal, on_signal, attach, err);
     if (result == 0)
@@ -183,20 +186,22 @@ static int relay_output(struct attach *attach, struct bawn_error *err)
 
     if (result == 0)
         result = loop_run(&attach->loop, -1, err);
-    while (result == 0 && (attach->has_status || attach->is_gone) && !attach->is_stream_ended)
+    while (result == 0 && attach->has_answered && !attach->is_stream_ended)
         result = on_stream(attach, 0);
     return result < 0 ? error_errno(err, -result, "write standard output") : 0;
 }
 
-static void tell_end(const struct attach *attach)
+static int tell_end(const struct attach *attach)
 {
     struct strbuf out = {0};
 
-    json_open(&out, NULL, '{');
-    json_put_string(&out, "sid", attach->link.sid);
-    json_put_uint(&out, "status", (uint64_t)front_status_of(attach->message.value));
-    json_close(&out, '}');
-    (void)front_print(&out);
+    if (attach->result < 0)
+        return attach->result;
+    if (attach->is_json) {
+        front_put_end(&out, attach->session, attach->status);
+        (void)front_print(&out);
+    }
+    return attach->status;
 }
 
 static int relay(struct attach *attach, const struct front *front, bool has_terminal,
@@ -205,43 +210,37 @@ static int relay(struct attach *attach, const struct front *front, bool has_term
     int result = loop_init(&attach->loop, err);
 
     if (result == 0)
-        result = watch(attach, &attach->source, attach->link.sock, on_answer, err);
+        result = watch(attach, &attach->source, bawn_session_fd(attach->session), on_answer, err);
     if (result < 0)
         return result;
     result = has_terminal ? relay_terminal(attach, front, err) : relay_output(attach, err);
     if (result < 0)
         return result;
-    if (attach->has_status && attach->is_json)
-        tell_end(attach);
-    if (attach->has_status)
-        return front_status_of(attach->message.value);
-    if (attach->is_gone)
-        return link_refuse_gone(&attach->link, err);
+    if (attach->has_answered)
+        return tell_end(attach);
     if (!front->quiet && has_terminal)
-        (void)fprintf(stderr, "bawn: detached from %s\n", attach->link.sid);
+        (void)fprintf(stderr, "bawn: detached from %s\n", bawn_session_sid(attach->session));
     return 0;
 }
 
 int front_attach(struct front *front, struct bawn_error *err)
 {
     struct attach attach = {
-        .link = {.registry.fd = -EBADF, .sock = -EBADF}, .signals.fd = -EBADF, .stream = -EBADF};
-    struct control_message message = {.kind = CONTROL_ATTACH};
+        .signals.fd = -EBADF, .stream = -EBADF, .is_json = front->json, .err = err};
     /* As data it is looked at, not used. */
     bool is_terminal = !front->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    int result = link_open(&attach.link, front, front_sid(front), err);
+    bool has_terminal = false;
+    struct winsize size = {0};
+    int result = bawn_session_open(front_sid(front), &attach.session, err);
 
-    attach.is_json = front->json;
     if (is_terminal)
-        (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &message.size);
+        (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
     if (result == 0)
-        result = link_send(&attach.link, &message, err);
-    if (result == 0)
-        result = link_await(&attach.link, CONTROL_ATTACHED, &message, NULL, 0, &attach.stream, err);
-    if (result == 0)
-        result = relay(&attach, front, is_terminal && message.flags & CONTROL_TTY, err);
+        result = attach.stream = bawn_session_attach(attach.session, &size, &has_terminal, err);
+    if (result >= 0)
+        result = relay(&attach, front, is_terminal && has_terminal, err);
     if (attach.stream >= 0)
         (void)close(attach.stream);
-    link_close(&attach.link);
+    bawn_session_close(attach.session);
     return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Signals of a client that stands for a command elsewhere. */
-#ifndef PROGRAM_BAWN_SIGNALS_H
-#define PROGRAM_BAWN_SIGNALS_H
+#ifndef VERBS_SESSION_SIGNALS_H
+#define VERBS_SESSION_SIGNALS_H
 
 #include "base/loop.h"
 #include "session/terminal.h"

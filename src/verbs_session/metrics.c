@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bawn metrics: what a session uses. */
 #include "base/json.h"
-#include "program_bawn/own.h"
+#include "verbs_session/own.h"
 
-#include <errno.h>
-
-/* The order is that of struct control_metrics. */
+/* The order is that of struct bawn_metrics. */
 static const char *const names[] = {
     "counted",         "elapsed_ms",  "pids_current", "pids_peak", "pids_limit",
     "memory_current",  "memory_peak", "memory_limit", "cpu_usec",  "throttled_usec",
     "throttled_count", "oom_kills",   "pids_refused", "exec_jobs", "viewers",
 };
-_Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(struct control_metrics) / 8,
+_Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(struct bawn_metrics) / 8,
                "each value has a name");
 
-void metrics_as_json(struct strbuf *out, const struct control_metrics *metrics)
+void metrics_as_json(struct strbuf *out, const struct bawn_metrics *metrics)
 {
     const uint64_t *values = &metrics->is_counted;
 
@@ -33,7 +31,7 @@ static void put_count(struct strbuf *out, const char *name, uint64_t value)
     strbuf_addf(out, "%-12s %llu\n", name, (unsigned long long)value);
 }
 
-void metrics_as_text(struct strbuf *out, const struct control_metrics *metrics)
+void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics)
 {
     strbuf_addf(out, "%-12s ", "age");
     put_duration(out, metrics->elapsed_ms / 1000);
@@ -59,21 +57,18 @@ void metrics_as_text(struct strbuf *out, const struct control_metrics *metrics)
 
 int front_metrics(struct front *front, struct bawn_error *err)
 {
-    autolink struct link link = {.registry.fd = -EBADF, .sock = -EBADF};
-    struct control_message message = {.kind = CONTROL_METRICS};
-    struct control_metrics metrics = {0};
+    autosession struct bawn_session *session = NULL;
+    struct bawn_metrics metrics = {0};
     struct strbuf out = {0};
-    int result = link_open(&link, front, front_sid(front), err);
+    int result = bawn_session_open(front_sid(front), &session, err);
 
     if (result == 0)
-        result = link_send(&link, &message, err);
-    if (result == 0)
-        result = link_await(&link, CONTROL_METRICS, &message, &metrics, sizeof(metrics), NULL, err);
+        result = bawn_session_metrics(session, &metrics, sizeof(metrics), err);
     if (result < 0)
         return result;
     if (front->json) {
         json_open(&out, NULL, '{');
-        json_put_string(&out, "sid", link.sid);
+        json_put_string(&out, "sid", bawn_session_sid(session));
         metrics_as_json(&out, &metrics);
         json_close(&out, '}');
     } else {
