@@ -29,6 +29,9 @@ struct bawn_decision;
  * workspace. A path that cannot be resolved (a loop, ".." behind something
  * that does not exist) is denied. A program that is named without a slash is
  * looked for in PATH, as exec would.
+ *
+ * Inside a sandbox of bawn's the answer is also no where that one refuses:
+ * the decision's rule is then "outer sandbox".
  */
 BAWN_API bool bawn_can_read(const struct bawn_policy *policy, const char *path,
                             struct bawn_decision **ret_decision, struct bawn_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to a loaded policy: resolve, decide, and say why. Nothing here changes the policy. */
 #include "api/api.h"
+#include "api/outer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -196,6 +197,35 @@ static int judge_file(const struct policy *policy, const char *path, bool is_soc
     return r;
 }
 
+/* What an outer sandbox has against what the policy does not deny. In a private place there is
+ * nothing of what is outside. */
+static const char *outer_refusal(enum bawn_operation operation, const char *resolved,
+                                 enum access access)
+{
+    return access == ACCESS_DENY || access == ACCESS_PRIVATE
+               ? NULL
+               : outer_refuses_path(operation, resolved);
+}
+
+static const char *outer_refusal_of_host(const struct policy *policy, const struct host *host)
+{
+    struct net_decision decision;
+
+    decide_net(policy, host, &decision);
+    return decision.access == ACCESS_DENY ? NULL : outer_refuses_host(host);
+}
+
+static int give_outer(const char *code, struct strbuf *text, const char *target,
+                      struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    autostrbuf struct strbuf rule = {0};
+
+    if (!ret_decision)
+        return BAWN_DENY;
+    strbuf_add(&rule, "outer sandbox");
+    return decision_give(BAWN_DENY, code, text, &rule, NULL, target, ret_decision, err);
+}
+
 static int decide_file(const struct policy *policy, enum bawn_operation operation, const char *path,
                        struct bawn_decision **ret_decision, struct bawn_error *err)
 {
@@ -206,6 +236,7 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
     autostrbuf struct strbuf rule = {0};
     char resolved[LIMIT_PATH_BYTES];
     struct bawn_error why;
+    const char *refusal;
     const char *code;
     int r = judge_file(policy, path, operation == BAWN_CONNECT, resolved, decisions, &why);
 
@@ -213,6 +244,11 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
         return decide_unresolved(policy, operation, path, &why, ret_decision, err);
     if (r < 0)
         return error_memory(err);
+    refusal = outer_refusal(operation, resolved, decision->access);
+    if (refusal) {
+        code = message_outer(op, path, refusal, &text);
+        return give_outer(code, &text, resolved, ret_decision, err);
+    }
     if (!ret_decision)
         return (int)verdict_of(decision->access);
     code =
@@ -234,6 +270,7 @@ static int decide_connect(const struct bawn_policy *policy, const char *target,
     const struct origin *origin;
     char shown[LIMIT_HOST_BYTES + 16];
     struct host host;
+    const char *refusal;
     const char *wrong;
     const char *code;
 
@@ -251,13 +288,18 @@ static int decide_connect(const struct bawn_policy *policy, const char *target,
     if (wrong)
         return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", target, wrong);
     decide_net(&policy->policy, &host, &decision);
+    (void)snprintf(shown, sizeof(shown), strchr(host.name, ':') ? "[%s]:%u" : "%s:%u", host.name,
+                   host.port);
+    refusal = outer_refusal_of_host(&policy->policy, &host);
+    if (refusal) {
+        code = message_net_outer(target, refusal, &text);
+        return give_outer(code, &text, shown, ret_decision, err);
+    }
     if (!ret_decision)
         return (int)verdict_of(decision.access);
     code = message_net(&policy->policy, target, &decision, &text);
     message_net_label(&policy->policy, &decision, &rule);
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
-    (void)snprintf(shown, sizeof(shown), strchr(host.name, ':') ? "[%s]:%u" : "%s:%u", host.name,
-                   host.port);
     return decision_give(verdict_of(decision.access), code, &text, &rule, origin, shown,
                          ret_decision, err);
 }
@@ -455,7 +497,12 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
         wrong = host_parse_target(what, &host);
         if (wrong)
             return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", what, wrong);
-        explain_net(&policy->policy, what, &host, format, &out);
+        story.outer = outer_refusal_of_host(&policy->policy, &host);
+        story.is_socket = true;
+        if (story.outer)
+            (void)explain_path(&policy->policy, &story, format, &out);
+        else
+            explain_net(&policy->policy, what, &host, format, &out);
         return strbuf_give(&out, ret_text, err);
     }
     r = judge_file(&policy->policy, story.asked, operation == BAWN_CONNECT, resolved, decisions,
@@ -472,6 +519,8 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     else
         story.resolved = resolved;
     story.decision = &decisions[story.op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ];
+    if (story.resolved)
+        story.outer = outer_refusal(operation, resolved, story.decision->access);
     if (explain_path(&policy->policy, &story, format, &out) < 0)
         return error_memory(err);
     return strbuf_give(&out, ret_text, err);

@@ -195,26 +195,40 @@ static void path_json(const struct path_story *story, const struct tree_answer *
     strbuf_add(out, "\n");
 }
 
+/* No rule has a say in these. */
+static void refused_by_no_rule(const struct path_story *story, enum bawn_format format,
+                               struct strbuf *out)
+{
+    if (format == BAWN_FORMAT_JSON) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "verdict", "deny");
+        json_put_string(out, "operation", story_word(story));
+        json_put_string(out, "asked", story->asked);
+        json_put_string(out, story->outer ? "outer" : "unresolved",
+                        story->outer ? story->outer : story->unresolved);
+        json_close(out, '}');
+        strbuf_add(out, "\n");
+        return;
+    }
+    strbuf_addf(out, "deny: %s ", story_word(story));
+    strbuf_add_escaped(out, story->asked);
+    if (story->outer)
+        strbuf_addf(out,
+                    "\n  decided:   the outer sandbox %s\n"
+                    "  to change: start the outer sandbox with more\n",
+                    story->outer);
+    else
+        strbuf_addf(out, "\n  decided:   the path cannot be resolved: %s\n", story->unresolved);
+}
+
 int explain_path(const struct policy *policy, const struct path_story *story,
                  enum bawn_format format, struct strbuf *out)
 {
     struct tree_answer answer;
     int r;
 
-    if (!story->resolved && format == BAWN_FORMAT_TEXT) {
-        strbuf_addf(out, "deny: %s ", story_word(story));
-        strbuf_add_escaped(out, story->asked);
-        strbuf_addf(out, "\n  decided:   the path cannot be resolved: %s\n", story->unresolved);
-        return 0;
-    }
-    if (!story->resolved) {
-        json_open(out, NULL, '{');
-        json_put_string(out, "verdict", "deny");
-        json_put_string(out, "operation", story_word(story));
-        json_put_string(out, "asked", story->asked);
-        json_put_string(out, "unresolved", story->unresolved);
-        json_close(out, '}');
-        strbuf_add(out, "\n");
+    if (story->outer || !story->resolved) {
+        refused_by_no_rule(story, format, out);
         return 0;
     }
     r = pathtree_ask(&policy->tree, story->resolved, &answer);

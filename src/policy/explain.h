@@ -14,6 +14,7 @@ struct path_story {
     const char *resolved; /* NULL when it could not be */
     const struct path_decision *decision;
     const char *unresolved; /* why not */
+    const char *outer;      /* what an outer sandbox does about it, which then decides; or NULL */
 };
 
 int explain_path(const struct policy *policy, const struct path_story *story,

@@ -223,6 +223,24 @@ void message_unresolved(const struct policy *policy, enum message_op op, const c
     add_end(policy, op, out);
 }
 
+const char *message_outer(enum message_op op, const char *asked, const char *refusal,
+                          struct strbuf *out)
+{
+    static const char *const codes[] = {"read.outer", "write.outer", "exec.outer"};
+
+    add_start(out, op, asked);
+    strbuf_addf(out, ": the outer sandbox %s.", refusal);
+    return codes[op];
+}
+
+const char *message_net_outer(const char *asked, const char *refusal, struct strbuf *out)
+{
+    strbuf_add(out, "Cannot connect to '");
+    strbuf_add_escaped(out, asked);
+    strbuf_addf(out, "': the outer sandbox %s.", refusal);
+    return "network.outer";
+}
+
 const char *message_net(const struct policy *policy, const char *asked,
                         const struct net_decision *decision, struct strbuf *out)
 {

@@ -21,6 +21,12 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
 void message_unresolved(const struct policy *policy, enum message_op op, const char *asked,
                         const char *why, struct strbuf *out);
 
+/* The text for what an outer sandbox refuses; refusal is what it does, as "denies it". Both return
+ * the code. */
+const char *message_outer(enum message_op op, const char *asked, const char *refusal,
+                          struct strbuf *out);
+const char *message_net_outer(const char *asked, const char *refusal, struct strbuf *out);
+
 const char *message_net(const struct policy *policy, const char *asked,
                         const struct net_decision *decision, struct strbuf *out);
 

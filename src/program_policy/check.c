@@ -202,6 +202,10 @@ const struct verb verb_check = {
         "'suffix' and 'size' ask about the rules for file names and file sizes that the "
         "application applies itself; 'resolve' prints the path that would be judged, if it may be "
         "read.\n"
+        "Inside a sandbox of bawn's what that one refuses is denied too: it hides the path, shows "
+        "it "
+        "read-only, protects it, or has no network. A name in a directory that is not there yet is "
+        "judged by the directory.\n"
         "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
         "The exit status is 0 when all is allowed, 1 when something is denied, 2 when nothing is "
         "denied but something would be asked about.",

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sandbox that bawn itself runs in, if it does. What it refuses is refused to every sandbox
+ * in it, whatever their policy says.
+ *
+ * How it works: the kernel is asked, not the outer policy, which nobody hands in. A root of bawn's
+ * is read-only and has only what was granted. What is denied there has a mount of mode 000 on it.
+ * What is protected is refused by the supervisor to a call that the kernel refuses to everybody,
+ * for another reason. Nothing is made or sent, and no file is opened. Who is inside may forge all
+ * of it, and lies to itself.
+ */
+#ifndef API_OUTER_H
+#define API_OUTER_H
+
+#include "policy/netrule.h"
+
+#include <bawn/query.h>
+
+/* What the outer sandbox does about a resolved path, to be read behind "the outer sandbox"; NULL:
+ * it has nothing against it, or there is none. */
+const char *outer_refuses_path(enum bawn_operation operation, const char *path);
+
+/* The same of a host and a port. */
+const char *outer_refuses_host(const struct host *host);
+
+#endif
