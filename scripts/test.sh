@@ -358,7 +358,9 @@ if [ "$(id -u)" -eq 0 ]; then
         --user "$test_user" --runs 60 --at-once 20
     # A sample: "make conformance" tries all rows.
     live "vectors against the kernel" tests/conformance/run --bawn "$work/plain/bin/bawn" \
-        --tap --every 4
+        --tap --every 4 --way query --way kernel
+    live "vectors in a sandbox in a sandbox" tests/conformance/run --bawn "$work/plain/bin/bawn" \
+        --tap --every 12 --way "nested query" --way nested
     live "containers and virtual machines" env "BAWN=$work/plain/bin/bawn" \
         bats --formatter tap tests/live
 fi

@@ -8,7 +8,7 @@ import re
 import stat
 
 import vectors
-from world import SEED, START, is_own
+from world import BIN, EMPTY, SEED, START, is_own
 
 REFUSED = "EACCES EPERM ENOENT ELOOP EROFS EXDEV ENOTDIR ENAMETOOLONG EBUSY ENODEV EINVAL".split()
 PATHS = ("read", "write", "exec")
@@ -20,7 +20,7 @@ class NotTried(Exception):
 
 class Query:
     """bawn check, and the rule that it names."""
-    name, worlds, needs_reason = "query", (None,), False
+    name, worlds, is_query, is_nested = "query", (None,), True, False
 
     @staticmethod
     def can(_row):
@@ -45,15 +45,18 @@ class Query:
         return self.compare(row, self.check(world, row.operation, [row]))
 
     @staticmethod
-    def check(world, operation, rows):
+    def start(world, arguments, **options):
+        return world.run(arguments, **options)
+
+    def check(self, world, operation, rows):
         if operation == "load":
             operation, rows = "read", [vectors.Row("read\t/\t", 0)]
         options, first, second = {}, None, None
         if world.case.can_ask:
             first, second = pty.openpty()
             options = {"stdin": second, "stderr": second}
-        done = world.run(["check", operation, "--json", "-q", *world.policy(), "--",
-                          *[row.what for row in rows]], **options)
+        done = self.start(world, ["check", operation, "--json", "-q", *world.policy(), "--",
+                                  *[row.what for row in rows]], **options)
         if first is not None:
             os.close(first), os.close(second)
         return json.loads(done.stdout.decode("utf-8", "surrogateescape") or "null")
@@ -77,7 +80,7 @@ class Query:
 
 class Kernel:
     """A try inside bawn run, and a witness outside. there: what a row names is there before."""
-    name, worlds, needs_reason = "kernel", (True, False), True
+    name, worlds, is_query, is_nested = "kernel", (True, False), False, False
     command = ("run", "-q")
 
     @staticmethod
@@ -223,5 +226,41 @@ class Bare(Kernel):
         return world.converse([], lines, when_ready, [f"{START}/probe"])
 
 
-WAYS = {way.name: way for way in (Query(), Kernel(), Bare())}
-USUAL = ["query", "kernel"]
+# A sandbox that grants all it can of what a case's host has of its own, and lets others start in it.
+# What rows open of the built-in lists it opens too. Not /var: overlays cannot be stacked any higher.
+OPENED = ("~/.ssh", "~/.kube", "~/.aws", "~/.docker", "$XDG_DATA_HOME/pnpm")
+OUTER = ("run", "-q", "--isolated", "--net", "host", "--allow-containers", "-C", START, "--ro", "/sys",
+         *[word for path in (*EMPTY, f"{vectors.HOME}/.cache") for word in ("--rw", path)],
+         *[word for path in OPENED for word in ("--set", f"sandbox.reopen={path}")], "--", f"{BIN}/bawn")
+
+
+def prepare_outer(world):
+    """Nobody holds these for a sandbox in which others start, unless they are there."""
+    for home in (world.user.pw_dir, vectors.HOME):
+        for name in ("config", "cache"):
+            world.make_dirs(f"{home}/.{name}/bawn".encode())
+    os.makedirs("/etc/bawn", exist_ok=True)
+
+
+class NestedQuery(Query):
+    """bawn check inside a sandbox."""
+    name, is_nested = "nested query", True
+
+    @staticmethod
+    def start(world, arguments, **options):
+        prepare_outer(world)
+        return world.run([*OUTER, *arguments], **options)
+
+
+class Nested(Kernel):
+    """A try inside bawn run inside bawn run."""
+    name, is_nested = "nested", True
+    command = (*OUTER, *Kernel.command)
+
+    def start(self, world, lines, when_ready=lambda: None):
+        prepare_outer(world)
+        return super().start(world, lines, when_ready)
+
+
+WAYS = {way.name: way for way in (Query(), Kernel(), NestedQuery(), Nested(), Bare())}
+USUAL = ["query", "kernel", "nested query", "nested"]
