@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -135,6 +136,42 @@ static int make_mapping(const struct image *image, int *ret_fd, struct bawn_erro
     return result;
 }
 
+/* The child of clone_mounted: leaves what it opens at tree. */
+static _Noreturn void mount_and_clone(int mount_fd, const char *name, int tree)
+{
+    int fd = -EBADF;
+
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+        sys_move_mount(mount_fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0)
+        fd = sys_open_tree(mount_fd, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (fd < 0 || dup3(fd, tree, O_CLOEXEC) < 0)
+        _exit(errno);
+    (void)close(fd);
+    _exit(0);
+}
+
+/* KERNEL(6.15): before it only what is mounted somewhere can be cloned. So a child that shares our
+ * descriptors mounts it, in a namespace that ends with the child. */
+static int clone_mounted(int mount_fd, const char *name)
+{
+    struct clone_args args = {.flags = CLONE_FILES | CLONE_NEWNS, .exit_signal = SIGCHLD};
+    autoclose int tree = fcntl(mount_fd, F_DUPFD_CLOEXEC, 0);
+    pid_t child = tree < 0 ? -1 : (pid_t)sys_clone3(&args, -EBADF);
+    int status = 0;
+
+    if (child == 0)
+        mount_and_clone(mount_fd, name, tree);
+    if (child < 0)
+        return -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (status != 0) {
+        errno = WEXITSTATUS(status) ? WEXITSTATUS(status) : EIO;
+        return -1;
+    }
+    return take_fd(&tree);
+}
+
 /* A device of the caller's that is to be the command's: its twin in a file system of its own. */
 static int clone_node(const struct image *image, const struct image_mount *step,
                       struct bawn_error *err)
@@ -158,6 +195,8 @@ static int clone_node(const struct image *image, const struct image_mount *step,
         fchmodat(mount, "node", status.st_mode & 07777, 0) < 0)
         return error_errno(err, errno, "make a device like %s", source);
     tree = sys_open_tree(mount, "node", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0 && errno == EINVAL)
+        tree = clone_mounted(mount, "node");
     return tree < 0 ? error_errno(err, errno, "open_tree of a device like %s", source) : tree;
 }
 
