@@ -26,7 +26,7 @@ test_user=bawn-test
 mark=bawn-vm
 # What depends on the kernel, and takes seconds even there.
 cases=${BAWN_VM_CASES:-A-01 A-05 A-26 B-01 B-03 B-09 B-11 B-21 B-25 B-37 C-02 C-05 D-01 D-02 D-06 D-13
-    E-01 E-03 R-01 R-09 T-04}
+    E-01 E-03 R-01 R-09 R-22 T-04}
 passed=0 failed=0 skipped=0
 
 die() {

@@ -87,7 +87,7 @@ int cgroup_limit(struct cgroup *group, size_t index, enum cgroup_limit limit, co
 
 static void group_init(struct cgroup *group)
 {
-    *group = (struct cgroup){.kind = CGROUP_NONE};
+    *group = (struct cgroup){.kind = CGROUP_NONE, .inside = -EBADF};
     for (size_t i = 0; i < CGROUP_PATHS; i++)
         group->fds[i] = -EBADF;
 }
@@ -113,7 +113,9 @@ int cgroup_new(struct cgroup *group, enum cgroup_kind kind, const char *name,
 
 int cgroup_clone_fd(const struct cgroup *group)
 {
-    return group->kind == CGROUP_V2 || group->kind == CGROUP_V2_SYSTEMD ? group->fds[0] : -EBADF;
+    if (group->kind != CGROUP_V2 && group->kind != CGROUP_V2_SYSTEMD)
+        return -EBADF;
+    return group->inside >= 0 ? group->inside : group->fds[0];
 }
 
 int cgroup_open_doors(const struct cgroup *group, int doors[CGROUP_PATHS], struct bawn_error *err)
@@ -181,6 +183,8 @@ void cgroup_close(struct cgroup *group)
         if (group->fds[i] >= 0)
             close(take_fd(&group->fds[i]));
     }
+    if (group->inside >= 0)
+        close(take_fd(&group->inside));
 }
 
 int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err)

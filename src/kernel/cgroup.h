@@ -28,6 +28,7 @@ struct cgroup {
     /* v2: [0]; v1: memory, pids, cpu, each present or -EBADF. */
     int fds[CGROUP_PATHS];
     char paths[CGROUP_PATHS][CGROUP_PATH_BYTES];
+    int inside; /* v2: the group below that was handed in, or -EBADF; see cgroup_delegate */
 };
 
 struct cgroup_limits {
@@ -56,6 +57,16 @@ int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err);
  */
 int cgroup_new(struct cgroup *group, enum cgroup_kind kind, const char *name,
                const struct cgroup_limits *limits, struct bawn_error *err);
+/*
+ * Makes a group in a v2 group for a contained program to arrange as it likes: to
+ * limit what is in it, and make groups in it. Its limits are below ours, which are not to be
+ * seen where it is the root. uid and gid own it. Processes are born in it, and have
+ * to leave it for a group inside, with cgroup_settle. Nothing where the kind is another.
+ */
+int cgroup_delegate(struct cgroup *group, uid_t uid, gid_t gid, struct bawn_error *err);
+/* The calling process, in such a group that is mounted at path, goes into one below, and the
+ * controllers are there for others. Safe between clone and exec. */
+int cgroup_settle(const char *path, struct bawn_error *err);
 /* The descriptor for CLONE_INTO_CGROUP, or -EBADF: then there are doors. */
 int cgroup_clone_fd(const struct cgroup *group);
 /*

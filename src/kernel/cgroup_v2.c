@@ -7,15 +7,22 @@
  * the levels above are asked, up to the mount point. Switching controllers on
  * there is left alone: it would outlive the session, for every group below.
  */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "kernel/cgroup_part.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { CPU_PERIOD_USEC = 100000 };
+enum { CPU_PERIOD_USEC = 100000, GROUPS_INSIDE = 1000, DEPTH_INSIDE = 32 };
+
+/* Where the processes of a delegated group are: it cannot have both them and controllers for
+ * others. */
+#define SETTLED "init"
 
 /* Whether a process of ours can be in a new child of this group, with memory and pids. */
 static int hands_out(const char *path)
@@ -111,6 +118,80 @@ int cgroup_v2_new(struct cgroup *group, const char *name, const struct cgroup_li
     return error_errno(err, -refused, "make a control group with memory and pids");
 }
 
+/* Each by itself: one that cannot be had keeps no other away. */
+static void hand_out_all(int fd)
+{
+    char text[256], word[sizeof(text) + 1];
+    const char *name = text;
+
+    if (cgroup_read(fd, "cgroup.controllers", text, sizeof(text)) < 0)
+        return;
+    for (size_t length; *(name += strspn(name, " \n")); name += length) {
+        length = strcspn(name, " \n");
+        (void)snprintf(word, sizeof(word), "+%.*s", (int)length, name);
+        (void)cgroup_write(fd, "cgroup.subtree_control", word);
+    }
+}
+
+/* What whoever has a group must own of it, by the kernel's documentation. */
+static int give(int fd, uid_t uid, gid_t gid)
+{
+    static const char *const files[] = {"cgroup.procs", "cgroup.subtree_control", "cgroup.threads"};
+
+    if (fchownat(fd, "", uid, gid, AT_EMPTY_PATH) < 0)
+        return -errno;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (fchownat(fd, files[i], uid, gid, 0) < 0)
+            return -errno;
+    }
+    return 0;
+}
+
+int cgroup_delegate(struct cgroup *group, uid_t uid, gid_t gid, struct bawn_error *err)
+{
+    int fd = group->fds[0];
+    int r = 0;
+
+    if (group->kind != CGROUP_V2 && group->kind != CGROUP_V2_SYSTEMD)
+        return 0;
+    /* SECURITY: groups take memory of the kernel's, and are removed one by one. */
+    (void)cgroup_write_number(fd, "cgroup.max.descendants", GROUPS_INSIDE);
+    (void)cgroup_write_number(fd, "cgroup.max.depth", DEPTH_INSIDE);
+    hand_out_all(fd);
+    if (mkdirat(fd, "inside", 0755) < 0)
+        r = -errno;
+    group->inside = r == 0 ? openat(fd, "inside", O_PATH | O_DIRECTORY | O_CLOEXEC) : -EBADF;
+    if (r == 0)
+        r = group->inside < 0 ? -errno : give(group->inside, uid, gid);
+    return r < 0 ? error_errno(err, -r, "make a control group for containers inside") : 0;
+}
+
+int cgroup_settle(const char *path, struct bawn_error *err)
+{
+    autoclose int fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 || mkdirat(fd, SETTLED, 0755) < 0 ? -errno : 0;
+
+    if (r == 0)
+        r = cgroup_write(fd, SETTLED "/cgroup.procs", "0");
+    if (r == 0)
+        hand_out_all(fd);
+    return r < 0 ? error_errno(err, -r, "go to a control group below %s", path) : 0;
+}
+
+/* KERNEL(6.11): before it, who is refused counts where it is, not where the limit is. */
+static uint64_t count_refused(const struct cgroup *group)
+{
+    char text[256];
+    uint64_t count = 0;
+
+    if (cgroup_read(group->fds[0], "pids.events", text, sizeof(text)) == 0)
+        count += cgroup_field(text, "max");
+    if (group->inside >= 0 &&
+        cgroup_read(group->inside, SETTLED "/pids.events", text, sizeof(text)) == 0)
+        count += cgroup_field(text, "max");
+    return count;
+}
+
 void cgroup_v2_measure(const struct cgroup *group, struct cgroup_metrics *metrics)
 {
     int fd = group->fds[0];
@@ -123,8 +204,7 @@ void cgroup_v2_measure(const struct cgroup *group, struct cgroup_metrics *metric
     metrics->memory_limit = cgroup_read_number(fd, "memory.max");
     if (cgroup_read(fd, "memory.events", text, sizeof(text)) == 0)
         metrics->oom_kills = cgroup_field(text, "oom_kill");
-    if (cgroup_read(fd, "pids.events", text, sizeof(text)) == 0)
-        metrics->pids_refused = cgroup_field(text, "max");
+    metrics->pids_refused = count_refused(group);
     if (cgroup_read(fd, "cpu.stat", text, sizeof(text)) == 0) {
         metrics->cpu_usec = cgroup_field(text, "usage_usec");
         metrics->throttled_usec = cgroup_field(text, "throttled_usec");

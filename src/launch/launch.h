@@ -42,6 +42,7 @@ struct launch_request {
     bool is_proof;      /* a set-up that is looked at more closely, once for each kind of sandbox */
     char **own_argv;    /* the launcher's arguments, which pid 1 forgets; or NULL */
     int cgroup_fd;      /* a cgroup v2 directory to be born in, or -EBADF */
+    bool is_delegated;  /* that is the sandbox's own to arrange; see cgroup_delegate */
     /* NULL, or called while pid 1 makes the sandbox: makes its control groups and returns how many
      * doors they have, which launch_start closes. */
     int (*make_groups)(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);

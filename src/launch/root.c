@@ -177,8 +177,11 @@ static int open_procs(struct root *root, struct bawn_error *err)
 int root_make(const struct launch_request *request, const int *trees, int *ret_fd,
               struct bawn_error *err)
 {
-    struct root root = {
-        .image = request->image, .trees = trees, .fd = -EBADF, .remount_proc = -EBADF};
+    struct root root = {.image = request->image,
+                        .trees = trees,
+                        .is_delegated = request->is_delegated,
+                        .fd = -EBADF,
+                        .remount_proc = -EBADF};
     const struct image_mount *first = image_part(request->image, PART_MOUNTS);
     int result = open_procs(&root, err);
 

@@ -317,9 +317,11 @@ static int place_kernel(struct root *root, const struct image_mount *step, struc
                        "newinstance,ptmxmode=0666,mode=0620");
         break;
     case STEP_CGROUP:
-        /* SECURITY: an ordinary user's group belongs to him, and so would its limits. */
+        /* SECURITY: an ordinary user's group belongs to him, and so would its limits. One that is
+         * delegated has none: they are those of the group above, which is not shown. */
         result =
-            mount("cgroup2", target, "cgroup2", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+            mount("cgroup2", target, "cgroup2",
+                  (root->is_delegated ? 0 : MS_RDONLY) | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
         break;
     default:
         errno = EINVAL;

@@ -13,11 +13,12 @@ enum { RESOLVE_HOST = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 
 struct root {
     const struct image *image;
-    const int *trees; /* id-mapped, used up in order */
-    int fd;           /* the new root */
-    int host_proc;    /* for a build that leaves the pid namespace out; else -EBADF */
-    int remount_proc; /* where there is no mount_setattr: the procfs around us; else -EBADF */
-    int proc;         /* the procfs around us */
+    const int *trees;  /* id-mapped, used up in order */
+    bool is_delegated; /* see launch_request */
+    int fd;            /* the new root */
+    int host_proc;     /* for a build that leaves the pid namespace out; else -EBADF */
+    int remount_proc;  /* where there is no mount_setattr: the procfs around us; else -EBADF */
+    int proc;          /* the procfs around us */
     struct closed closed;
 };
 

@@ -210,6 +210,8 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
         result = nest_enter(image, err);
     if (result == 0 && may_nest)
         result = die_with_parent(sock, err);
+    if (result == 0 && request->is_delegated)
+        result = cgroup_settle("/sys/fs/cgroup", err);
     (void)umask(mask);
     return result == 0 ? limit_own(image, err) : result;
 }

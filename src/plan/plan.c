@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include "base/error.h"
+#include "base/path.h"
 #include "policy/build.h"
 
 #include <errno.h>
@@ -30,6 +31,23 @@ bool plan_notifies(const struct plan *plan)
 {
     return plan_has(plan, FEATURE_NOTIFY) &&
            !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS);
+}
+
+bool plan_hands_groups_in(const struct plan *plan)
+{
+    bool is_limited = false;
+
+    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WEIGHT; id++)
+        is_limited |= plan_limit(plan, id) > 0;
+    if (!plan->process.may_nest || !is_limited || !plan_has(plan, FEATURE_CGROUP_NS) ||
+        (plan->facts->cgroup != CGROUP_V2 && plan->facts->cgroup != CGROUP_V2_SYSTEMD))
+        return false;
+    /* Not where a tree of the host shows its own. */
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_BIND && path_is_below("/sys/fs/cgroup", step->target))
+            return false;
+    }
+    return true;
 }
 
 bool plan_holds_calls(const struct plan *plan)

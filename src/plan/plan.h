@@ -147,6 +147,8 @@ unsigned plan_held_by(const struct plan *plan, enum guarantee kind);
 /* Whether a supervisor is told of calls. Not where containers run inside: a program there that
  * wants to be told, as another bawn does, could not; and their storage would be too slow. */
 bool plan_notifies(const struct plan *plan);
+/* Whether containers inside get control groups that they can arrange, below those of the limits. */
+bool plan_hands_groups_in(const struct plan *plan);
 /* Whether the filter that was planned tells it of any. */
 bool plan_holds_calls(const struct plan *plan);
 

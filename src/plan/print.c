@@ -51,7 +51,10 @@ static void print_process(const struct plan *plan, struct strbuf *out)
                 : process->keeps_host_root ? ", which stays root of the host"
                                            : ", without the rights of the host's root",
                 process->may_trace ? ", may trace its own processes" : "",
-                process->may_nest ? ", may run containers" : "");
+                !process->may_nest ? ""
+                : plan_hands_groups_in(plan)
+                    ? ", may run containers, with control groups of their own"
+                    : ", may run containers");
 }
 
 static void print_mounts(const struct plan *plan, struct strbuf *out)
@@ -325,6 +328,7 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
     json_put_bool(out, "keeps_host_root", plan->process.keeps_host_root);
     json_put_bool(out, "may_trace", plan->process.may_trace);
     json_put_bool(out, "may_nest", plan->process.may_nest);
+    json_put_bool(out, "groups_inside", plan_hands_groups_in(plan));
     json_close(out, '}');
     json_open(out, "network", '{');
     json_put_string(out, "mode", setting_table[SETTING_NETWORK_MODE].words[plan->network.mode]);

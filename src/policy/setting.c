@@ -80,7 +80,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROCESS_AS_ROOT] = {"sandbox.process.as_root", VALUE_BOOL, NARROW_LOWER, 0, NULL,
                                  "When root runs bawn: keep host id 0 for the command."},
     [SETTING_PROCESS_CONTAINERS] = {"sandbox.process.containers", VALUE_BOOL, NARROW_LOWER, 0, NULL,
-                                    "Let rootless containers run inside."},
+                                    "Let rootless containers run inside. With cgroup v2 they have "
+                                    "control groups of their own, below the limits."},
     [SETTING_PROCESS_UNSANDBOXED] = {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER,
                                      0, NULL,
                                      "Let a caller that asks for it run a command outside."},

@@ -41,6 +41,7 @@ static int keep(void *context, struct event_sender *events, struct bawn_error *e
     if (!page->is_done) {
         for (size_t i = 0; i < CGROUP_PATHS; i++)
             page->group.fds[i] = -EBADF;
+        page->group.inside = -EBADF;
         (void)cgroup_remove(&page->group, NULL);
         unregister(page);
     }

@@ -68,18 +68,30 @@ static int refuse_unheld(const struct session *session, struct bawn_error *err)
     return 0;
 }
 
+/* Whether containers may run inside, and see control groups. */
+static bool shows_groups(const struct image *image)
+{
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step == STEP_CGROUP)
+            return true;
+    }
+    return false;
+}
+
 static int make_group(struct session *session, struct bawn_error *err)
 {
+    const struct image *image = session->request->image;
     char name[CGROUP_NAME_BYTES];
     int result = session_keep(session, err);
 
     if (result == 0)
         result = cgroup_name(name, err);
     if (result == 0)
-        result = cgroup_new(session->group, session->request->image->limits.cgroup, name,
-                            &session->limits, err);
+        result = cgroup_new(session->group, image->limits.cgroup, name, &session->limits, err);
     if (result == 0)
         result = refuse_unheld(session, err);
+    if (result == 0 && shows_groups(image))
+        result = cgroup_delegate(session->group, image->host_uid, image->host_gid, err);
     session->request->is_stale = result < 0;
     return result;
 }

@@ -234,7 +234,7 @@ static int open_group(const char *path)
 /* SECURITY: only groups that bear the launcher's own name are taken away. */
 static void remove_groups(const struct record *record)
 {
-    struct cgroup group = {0};
+    struct cgroup group = {.inside = -EBADF};
     char name[CGROUP_NAME_BYTES + 1];
 
     (void)snprintf(name, sizeof(name), "/bawn-%d-%llu", (int)record->pid,

@@ -203,7 +203,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .holds_context = session->request->holds_context,
                                      .own_argv = session->request->own_argv,
                                      .first = command.argv ? &command : NULL,
-                                     .cgroup_fd = cgroup_clone_fd(session->group)};
+                                     .cgroup_fd = cgroup_clone_fd(session->group),
+                                     .is_delegated = session->group->inside >= 0};
     char **variables = NULL;
     int result = launch_environ(image, session->request->command_environ, &variables, err);
 
@@ -376,6 +377,7 @@ int session_run(struct session_request *request, struct bawn_error *err)
     session.group = &session.own_group;
     for (int i = 0; i < CGROUP_PATHS; i++)
         session.own_group.fds[i] = -EBADF;
+    session.own_group.inside = -EBADF;
     result = loop_init(&session.loop, err);
     if (result == 0)
         result = run(&session, err);
