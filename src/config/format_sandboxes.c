@@ -18,6 +18,9 @@ static int load_sandbox(const struct config_source *source, const struct node *n
     struct node **tail = &renamed.first;
     char full[256];
 
+    /* What is none is told so. */
+    if (node->kind != NODE_MAP)
+        return source_load_path(source, node, "sandboxes", "path");
     renamed.first = NULL;
     for (const struct node *child = node->first; child; child = child->next) {
         size_t which = 0;

@@ -394,6 +394,14 @@ START_TEST(older_form_knows_no_root)
 }
 END_TEST
 
+START_TEST(older_form_is_a_map)
+{
+    old_becomes("sandboxes: {a: [path, mode]}\n", "",
+                "old.yaml:1:16 error config.bad_type: sandboxes.a: expected a map such as "
+                "{path: ., mode: rw}, found a list\n");
+}
+END_TEST
+
 START_TEST(older_form_needs_a_mode)
 {
     old_becomes("sandboxes: {a: {path: x}}\n", "",
@@ -542,6 +550,7 @@ static void add_formats(Suite *suite)
         older_form_becomes_paths,
         older_form_names_the_nearest_key,
         older_form_knows_no_root,
+        older_form_is_a_map,
         older_form_needs_a_mode,
         older_form_needs_a_path,
         older_form_has_one_section,
