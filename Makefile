@@ -81,4 +81,4 @@ install: $(BUILD)/build.ninja
 	@meson install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf build build-asan build-clang build-fuzz build-vm
+	rm -rf build build-asan build-clang build-fuzz build-fuzz-plain build-vm

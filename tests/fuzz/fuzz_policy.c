@@ -133,12 +133,11 @@ static void ask_all(const struct test_policy *test)
     bawn_report_free(lint);
 }
 
-static void ask_shortly(const struct test_policy *test)
+/* One of each. Which one, the input says: all are asked in the long run. */
+static void ask_shortly(const struct test_policy *test, unsigned chosen)
 {
-    for (size_t i = 0; i < COUNT(questions); i++)
-        ask_path(test, questions[i], false);
-    for (size_t i = 0; i < COUNT(targets); i++)
-        ask_net(test, targets[i], false);
+    ask_path(test, questions[chosen % COUNT(questions)], false);
+    ask_net(test, targets[chosen % COUNT(targets)], false);
 }
 
 /* Two policies answer the same questions alike. */
@@ -236,8 +235,8 @@ static unsigned pick(const uint8_t *data, size_t size)
 
 /*
  * A replay tries all of it. A search tries each input as one speaker, and most
- * of them only to the answers: that is where faults are found, and it is an
- * order of magnitude faster.
+ * of them only to an answer or two: reading is what these targets are about,
+ * and the tree of rules has one of its own.
  */
 void fuzz_policy(enum config_format format, const uint8_t *data, size_t size)
 {
@@ -247,7 +246,7 @@ void fuzz_policy(enum config_format format, const uint8_t *data, size_t size)
         {.id = LAYER_PROJECT, .authority = AUTHORITY_PROJECT, .file = "project"},
     };
     unsigned chosen = pick(data, size);
-    bool tells = fuzz_is_replay || chosen % 16 == 0;
+    bool tells = fuzz_is_replay || chosen % 64 == 0;
 
     for (size_t i = 0; i < COUNT(speakers); i++) {
         struct test_policy test;
@@ -260,7 +259,7 @@ void fuzz_policy(enum config_format format, const uint8_t *data, size_t size)
         if (tells && speakers[i].authority == AUTHORITY_USER)
             ask_all(&test);
         else
-            ask_shortly(&test);
+            ask_shortly(&test, chosen >> 10);
         if (tells && !report_has_errors(test.report)) {
             check_export(&test, &speakers[i]);
             if (speakers[i].authority == AUTHORITY_USER)
