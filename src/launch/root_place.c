@@ -299,6 +299,14 @@ static int place_tmpfs(struct root *root, const struct image_mount *step, struct
     return result < 0 ? fail(err, "mount tmpfs on", target) : 0;
 }
 
+/* One file of the procfs around us, which the new root covers. */
+static int show_proc_file(const struct root *root, const char *source, const char *target)
+{
+    autoclose int tree = sys_open_tree(root->proc, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+    return tree < 0 ? -1 : sys_move_mount(tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
 static int place_kernel(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
@@ -306,6 +314,10 @@ static int place_kernel(struct root *root, const struct image_mount *step, struc
 
     switch (step->step) {
     case STEP_PROC:
+        if (step->flags & STEP_IS_FILE) {
+            result = show_proc_file(root, image_string(root->image, step->source), target);
+            break;
+        }
         if (root->host_proc >= 0) {
             result = sys_move_mount(root->host_proc, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH);
             break;

@@ -258,7 +258,7 @@ static int add_notes(struct compiler *compiler)
 }
 
 /* SECURITY: the procfs around us shows processes outside, and through their root and environ the
- * host itself: without a fresh one there is none. */
+ * host itself: without a fresh one no process is shown. */
 static int refuse_proc(const struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
@@ -270,7 +270,7 @@ static int refuse_proc(const struct compiler *compiler)
                     strerror(plan->facts->features[FEATURE_FRESH_PROC].errnum));
     error_hint(compiler->err,
                "so it is in containers that cover parts of /proc: 'bawn doctor' shows how to start "
-               "them; --best-effort goes on without any /proc");
+               "them; --best-effort goes on with a /proc that has no processes");
     return -ENOTSUP;
 }
 

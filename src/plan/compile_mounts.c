@@ -260,10 +260,49 @@ bool compile_lacks_proc(const struct plan *plan)
     return false;
 }
 
+/*
+ * Where the kernel refuses a fresh procfs: files of the one around that tell of
+ * the machine, and that every procfs has alike. SECURITY: no directory. Those of
+ * processes show who runs outside, and through root and environ the host itself; a rule may deny
+ * single files of the others.
+ */
+static void show_machine(struct compiler *compiler)
+{
+    static const char *const files[] = {
+        "/proc/cpuinfo",
+        "/proc/devices",
+        "/proc/filesystems",
+        "/proc/meminfo",
+        "/proc/stat",
+        "/proc/swaps",
+        "/proc/uptime",
+        "/proc/version",
+        "/proc/vmstat",
+        "/proc/sys/crypto/fips_enabled",
+        "/proc/sys/kernel/cap_last_cap",
+        "/proc/sys/kernel/ngroups_max",
+        "/proc/sys/kernel/osrelease",
+        "/proc/sys/kernel/pid_max",
+        "/proc/sys/kernel/random/uuid",
+        "/proc/sys/vm/overcommit_memory",
+    };
+    static const struct image_mount file = {.step = STEP_PROC,
+                                            .flags = STEP_READ_ONLY | STEP_IS_FILE};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (is_denied(compiler, files[i]) || place_look(compiler, files[i]) != LOOK_OTHER)
+            continue;
+        place_make_point(compiler, files[i], true);
+        place_step(compiler, PLACE_EARLY, file, files[i] + strlen("/proc/"), files[i]);
+    }
+}
+
 static int proc_step(struct compiler *compiler, const struct mount_step *step)
 {
     place_make_point(compiler, step->target, false);
-    if (!compile_lacks_proc(compiler->input->plan))
+    if (compile_lacks_proc(compiler->input->plan))
+        show_machine(compiler);
+    else
         place_step(compiler, PLACE_LATE, (struct image_mount){.step = STEP_PROC}, NULL,
                    step->target);
     return place_add_cover(compiler, step->target, COVER_PROC, true, false);

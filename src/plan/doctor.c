@@ -81,8 +81,9 @@ static const struct feature_text texts[FEATURE_COUNT] = {
                                NEWER_KERNEL("5.12")},
     [FEATURE_FRESH_PROC] =
         {"fresh_proc", "procfs: an own /proc", FINDING_WARN, FEATURE_MOUNT_NS,
-         "Nothing is run; with --best-effort /proc is empty inside, and ps, top and some runtimes "
-         "misbehave.",
+         "Nothing is run; with --best-effort /proc has only files that tell of the machine, such "
+         "as "
+         "cpuinfo, and no process: ps, top, what needs /proc/self and some runtimes misbehave.",
          "The kernel refuses this where parts of /proc are covered, as in most containers. Start\n"
          "the container with:\n" CONTAINER_FLAGS},
     [FEATURE_DEVPTS] =

@@ -72,6 +72,8 @@ static void print_mounts(const struct plan *plan, struct strbuf *out)
             strbuf_add(out, ", at most ");
             add_size(out, step->size_bytes);
         }
+        if (step->kind == MOUNT_PROC && !plan_has(plan, FEATURE_FRESH_PROC))
+            strbuf_add(out, ", a few files of the one around");
         strbuf_add(out, "\n");
     }
     if (strcmp(plan_workspace_at(plan), plan->policy->workspace) != 0) {

@@ -130,14 +130,18 @@ static int plan_item(struct plan *plan, const struct looker *looker, const struc
     }
 }
 
-/* The procfs around us would show what is outside: where no fresh one can be had there is none. */
+/* The procfs around us would show what is outside: where no fresh one can be had there are a few of
+ * its files. */
 static int plan_proc(struct plan *plan)
 {
     vec_each (&plan->mounts, step) {
         if (step->kind == MOUNT_PROC && !plan_has(plan, FEATURE_FRESH_PROC))
-            return plan_enforce(plan, "/proc: the sandbox's own processes",
-                                step->rule ? step->rule->origin : (struct origin){0}, 0,
-                                "the kernel refuses a fresh procfs here: there would be none");
+            return plan_enforce(
+                plan, "/proc: the sandbox's own processes",
+                step->rule ? step->rule->origin : (struct origin){0}, 0,
+                "the kernel refuses a fresh procfs here: there would be a few files of the "
+                "one around that tell of the machine, and no process, not even "
+                "/proc/self");
     }
     return 0;
 }

@@ -29,7 +29,7 @@ enum image_step {
     STEP_TMPFS,     /* an empty place of size bytes */
     STEP_POOL,      /* on the shelf: the file system of all private places, of size bytes */
     STEP_PRIVATE,   /* one of them: a directory of the pool, named by source */
-    STEP_PROC,      /* the sandbox's own procfs */
+    STEP_PROC,      /* the sandbox's own procfs; with STEP_IS_FILE a file of that around us */
     STEP_DEVPTS,    /* the sandbox's own terminals */
     STEP_NODE,      /* a device or socket of the host; used by name unless it is read-only */
     STEP_MASK_DIR,  /* an unreadable empty directory over what is there */
