@@ -311,7 +311,7 @@ int bawn_session_next(struct bawn_session *session, int *ret_job, struct bawn_er
             return result;
         event = find_event(session, ret_job);
     }
-    return event;
+    return (int)event;
 }
 
 int bawn_session_signal(struct bawn_session *session, int job, int signal, struct bawn_error *err)
