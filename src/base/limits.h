@@ -13,6 +13,7 @@ enum {
     LIMIT_COMPLAINTS = 100,               /* then "and more", and the first error */
     LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
     LIMIT_HOST_BYTES = 254,               /* a DNS name */
+    LIMIT_FURTHER_FDS = 8,                /* that a command gets beside its streams */
 };
 
 #endif

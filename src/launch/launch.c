@@ -139,7 +139,7 @@ int launch_exec(struct launch *launch, const struct launch_command *command, str
     autofree char *big = NULL;
     char *bytes = small;
     char *at;
-    int fds[4];
+    int fds[4 + LIMIT_FURTHER_FDS];
     size_t fd_count = 0;
 
     if (size > SYNC_BYTES_MAX || !strings_are_few(message.args, message.envs))
@@ -156,6 +156,10 @@ int launch_exec(struct launch *launch, const struct launch_command *command, str
         fds[fd_count] = command->fds[fd_count];
     if (command->flags & EXEC_WITNESS)
         fds[fd_count++] = command->witness_fd;
+    for (; message.further < command->further_count; message.further++) {
+        fds[fd_count++] = command->further[message.further];
+        message.numbers[message.further] = command->further[message.further];
+    }
     return post(launch, &message, bytes, size, fds, fd_count, err);
 }
 

@@ -17,10 +17,12 @@ struct launch_command {
     uint32_t job;
     uint32_t flags; /* enum exec_flag */
     const char *cwd;
-    char *const *argv;    /* ended by NULL */
-    char *const *envp;    /* ended by NULL */
-    int fds[3];           /* its standard streams; ignored where flags say terminal */
-    int witness_fd;       /* with EXEC_WITNESS */
+    char *const *argv;              /* ended by NULL */
+    char *const *envp;              /* ended by NULL */
+    int fds[3];                     /* its standard streams; ignored where flags say terminal */
+    int witness_fd;                 /* with EXEC_WITNESS */
+    int further[LIMIT_FURTHER_FDS]; /* descriptors of ours that it gets under the same numbers */
+    unsigned further_count;
     struct termios state; /* of its terminal, if it has one */
     struct winsize size;
 };

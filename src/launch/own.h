@@ -45,7 +45,10 @@ struct stage_command {
     const char *cwd;
     char **argv, **envp;
     int fds[3];
-    int slave_fd;     /* of its own terminal, or -EBADF */
+    int slave_fd; /* of its own terminal, or -EBADF */
+    int further[LIMIT_FURTHER_FDS],
+        numbers[LIMIT_FURTHER_FDS]; /* what else it gets, and under which numbers */
+    unsigned further_count;
     uint32_t flags;   /* enum exec_flag */
     const char *path; /* where programs are looked for */
 };

@@ -26,6 +26,28 @@ static int take_streams(const struct stage_command *command)
     return result < 0 ? (int)result : 0;
 }
 
+/* Others that were named. One may have the number of another, or of the socket. */
+static int take_further(struct stage_command *command)
+{
+    int from[LIMIT_FURTHER_FDS];
+    int above = 0;
+    long result = 0;
+
+    for (unsigned i = 0; i < command->further_count; i++)
+        above = command->numbers[i] >= above ? command->numbers[i] + 1 : above;
+    if (above > command->sock) {
+        result = sys_bare(SYS_fcntl, command->sock, F_DUPFD_CLOEXEC, above, 0);
+        command->sock = result < 0 ? command->sock : (int)result;
+    }
+    for (unsigned i = 0; i < command->further_count && result >= 0; i++) {
+        result = sys_bare(SYS_fcntl, command->further[i], F_DUPFD_CLOEXEC, above, 0);
+        from[i] = (int)result;
+    }
+    for (unsigned i = 0; i < command->further_count && result >= 0; i++)
+        result = sys_bare(SYS_dup3, from[i], command->numbers[i], 0, 0);
+    return result < 0 ? (int)result : 0;
+}
+
 /* What the caller ignores stays ignored, as with any program; pid 1 changed the mask alone. */
 static void unblock_signals(void)
 {
@@ -81,8 +103,10 @@ _Noreturn static void refuse(const struct stage_command *command, enum noexec wh
     _exit(127);
 }
 
-_Noreturn void stage_command(const struct stage_command *command)
+_Noreturn void stage_command(const struct stage_command *given)
 {
+    struct stage_command own = *given;
+    struct stage_command *command = &own;
     long result = take_streams(command);
 
     /* A session of its own, or a group in that of pid 1, which has no terminal. */
@@ -90,6 +114,8 @@ _Noreturn void stage_command(const struct stage_command *command)
         result = pty_take(command->slave_fd, command->flags & EXEC_TTY);
     else if (result == 0)
         result = sys_bare(SYS_setpgid, 0, 0, 0, 0);
+    if (result >= 0)
+        result = take_further(command);
     if (result < 0)
         refuse(command, NOEXEC_STREAMS, (int)-result);
     result = sys_bare(SYS_chdir, (long)command->cwd, 0, 0, 0);

@@ -151,6 +151,19 @@ static int start_job(struct init *init, struct birth *birth, const struct sync_m
     return 0;
 }
 
+/* They come behind the streams and the witness. */
+static void take_further(struct stage_command *command, const struct sync_message *message,
+                         const int fds[SYNC_FDS])
+{
+    unsigned before = (message->flags & EXEC_OWN ? 0 : 3) + (message->flags & EXEC_WITNESS ? 1 : 0);
+
+    for (unsigned i = 0; i < message->further && i < LIMIT_FURTHER_FDS; i++) {
+        command->further[i] = fds[before + i];
+        command->numbers[i] = message->numbers[i];
+        command->further_count = i + 1;
+    }
+}
+
 static void handle_exec(struct init *init, struct birth *birth, const struct sync_message *message,
                         size_t size, const int fds[SYNC_FDS])
 {
@@ -161,6 +174,7 @@ static void handle_exec(struct init *init, struct birth *birth, const struct syn
     birth->command =
         (struct stage_command){.sock = init->sock, .job = message->job, .flags = message->flags};
     memcpy(birth->command.fds, fds, sizeof(birth->command.fds));
+    take_further(&birth->command, message, fds);
     result = start_job(init, birth, message, size, &master, &err);
 
     /* The caller's streams are the command's alone: who reads them must see their end. */

@@ -9,6 +9,7 @@
 #ifndef LAUNCH_SYNC_H
 #define LAUNCH_SYNC_H
 
+#include "base/limits.h"
 #include "wire/packet.h"
 
 #include <bawn/error.h>
@@ -44,10 +45,12 @@ struct sync_message {
     uint32_t point;
     uint32_t job; /* chosen by the launcher; the command of the run is 0 */
     int32_t value;
-    uint32_t flags;       /* SYNC_EXEC: enum exec_flag; SYNC_EXITED: how many are left, or 0 */
-    uint32_t is_full;     /* SYNC_EXITED: the private places had no room left */
-    uint32_t args, envs;  /* SYNC_EXEC: strings behind the message: cwd, args, envs */
-    struct termios state; /* SYNC_EXEC with a terminal: how it starts */
+    uint32_t flags;   /* SYNC_EXEC: enum exec_flag; SYNC_EXITED: how many are left, or 0 */
+    uint32_t is_full; /* SYNC_EXITED: the private places had no room left */
+    uint32_t further; /* SYNC_EXEC: how many descriptors come last that are no streams */
+    int32_t numbers[LIMIT_FURTHER_FDS]; /* which numbers those have */
+    uint32_t args, envs;                /* SYNC_EXEC: strings behind the message: cwd, args, envs */
+    struct termios state;               /* SYNC_EXEC with a terminal: how it starts */
     struct winsize size;
 };
 

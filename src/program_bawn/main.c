@@ -16,6 +16,7 @@
 #include "wire/control.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,8 @@ static bool streams_fill(void)
     return is_filled;
 }
 
+enum { FD_MOST = 255 };
+
 static void close_between(int below, int above)
 {
     if (above - below > 1)
@@ -46,19 +49,53 @@ static void close_between(int below, int above)
 }
 
 /* What somebody left open is not for the sandbox: all but the streams, and what was named. */
-static void close_inherited(int plan_fd, int owner_fd)
+static void close_inherited(const struct front *front)
 {
-    /* One that was not named is as the last of the streams: it adds nothing. */
-    int plan = plan_fd < 0 ? STDERR_FILENO : plan_fd;
-    int owner = owner_fd < 0 ? STDERR_FILENO : owner_fd;
-    int low = plan < owner ? plan : owner;
-    int high = plan < owner ? owner : plan;
+    int named[2 + LIMIT_FURTHER_FDS] = {front->plan_fd, front->owner_fd};
+    unsigned count = 2 + front->further_count;
+    int last = STDERR_FILENO;
 
     if (!LAYER("fds"))
         return;
-    close_between(STDERR_FILENO, low);
-    close_between(low, high);
-    (void)sys_close_range((unsigned)high + 1, ~0U, 0);
+    memcpy(named + 2, front->further, front->further_count * sizeof(*named));
+    for (;;) {
+        int next = INT_MAX;
+
+        for (unsigned i = 0; i < count; i++)
+            next = named[i] > last && named[i] < next ? named[i] : next;
+        if (next == INT_MAX)
+            break;
+        close_between(last, next);
+        last = next;
+    }
+    (void)sys_close_range((unsigned)last + 1, ~0U, 0);
+}
+
+/* --fd: which descriptors the command gets, too. */
+static int take_further(struct front *front, struct bawn_error *err)
+{
+    vec_each (&front->options.given, given) {
+        uint64_t fd = 0;
+        char shown[64];
+
+        if (given->option->id != OPTION_FD)
+            continue;
+        if (!text_parse_count(given->value, FD_MOST, &fd) || fd <= STDERR_FILENO ||
+            fcntl((int)fd, F_GETFD) < 0 || (int)fd == front->plan_fd ||
+            (int)fd == front->owner_fd) {
+            text_escape(shown, sizeof(shown), given->value, strlen(given->value), TEXT_ONE_LINE);
+            (void)error_set(err, EBADF, "usage.bad_value",
+                            "--fd: '%s' is no descriptor that is open", shown);
+            error_hint(err, "give its number, from 3 to %d: bawn run --fd 3 -- COMMAND 3<FILE",
+                       FD_MOST);
+            return -EBADF;
+        }
+        if (front->further_count == LIMIT_FURTHER_FDS)
+            return error_set(err, E2BIG, "usage.bad_value", "--fd: more than %d",
+                             LIMIT_FURTHER_FDS);
+        front->further[front->further_count++] = (int)fd;
+    }
+    return 0;
 }
 
 /* The verbs that are answered here. */
@@ -106,9 +143,15 @@ static int run_verb(struct front *front, char **args, struct bawn_error *err)
 {
     args = skip_options(front, args);
     for (size_t i = 0; *args && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-        if (strcmp(*args, verbs[i].verb->name) == 0 && parse(front, args + 1, verbs[i].verb))
-            return verbs[i].run(front, err);
+        int result;
+
+        if (strcmp(*args, verbs[i].verb->name) != 0 || !parse(front, args + 1, verbs[i].verb))
+            continue;
+        result = take_further(front, err);
+        close_inherited(front);
+        return result < 0 ? result : verbs[i].run(front, err);
     }
+    close_inherited(front);
     return cold_exec(front, err);
 }
 
@@ -161,7 +204,6 @@ int main(int argc, char **argv)
         !take_number(&args, "--owner-fd=", &front.owner_fd) ||
         (front.plan_fd >= 0 && front.plan_fd == front.owner_fd))
         return STATUS_FAILED;
-    close_inherited(front.plan_fd, front.owner_fd);
     if (!streams_fill())
         return STATUS_FAILED;
     status = run_verb(&front, args, &err);

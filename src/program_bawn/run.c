@@ -118,6 +118,9 @@ static int take_own_options(struct front *front, struct session_request *request
         result = log_open(log, path, format && strcmp(format, "json") == 0, err);
         request->log = log;
     }
+    memcpy(request->further, front->further, sizeof(front->further));
+    request->further_count = front->further_count;
+    options_drop(&front->options, OPTION_FD);
     options_drop(&front->options, OPTION_COLS);
     options_drop(&front->options, OPTION_ROWS);
     options_drop(&front->options, OPTION_DEBUG_LOG);

@@ -96,6 +96,9 @@ void session_ask_to_end(struct session *session);
 /* Which streams are a terminal: enum exec_flag. Fills the state that a new one starts with. */
 int session_look_at_streams(struct session *session, struct launch_command *command,
                             struct bawn_error *err);
+/* The same of what else it is to have. */
+int session_look_at_further(struct session *session, struct launch_command *command,
+                            struct bawn_error *err);
 /* After the launch: those that are relayed or written for it are our own again. */
 void session_restore_streams(struct session *session);
 /* When the command runs: pipes that are its input and output end when it closes them, not with us.

@@ -214,6 +214,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
     if (result == 0)
         result = session_look_at_streams(session, &command, err);
     if (result == 0)
+        result = session_look_at_further(session, &command, err);
+    if (result == 0)
         result = fix_size(session, &command, err);
     if (request.cgroup_fd < 0 && session_wants_group(session)) {
         request.make_groups = session_make_groups;

@@ -3,6 +3,7 @@
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
+#include "base/limits.h"
 #include "session/log.h"
 #include "session/registry.h"
 #include "wire/image.h"
@@ -14,9 +15,11 @@ struct session_request {
     const struct launch_skeleton *skeleton; /* see struct launch_request */
     bool (*holds)(void *context);           /* the same */
     void *holds_context;
-    char *const *argv;            /* NULL: none; the owner starts commands */
-    char **own_argv;              /* see struct launch_request */
-    char *const *environ;         /* the caller's */
+    char *const *argv;              /* NULL: none; the owner starts commands */
+    char **own_argv;                /* see struct launch_request */
+    char *const *environ;           /* the caller's */
+    int further[LIMIT_FURTHER_FDS]; /* descriptors of ours that the command gets, too */
+    unsigned further_count;
     bool is_json;                 /* what is said at the end is for programs */
     char *const *command_environ; /* what the command gets of it, and what it was given instead */
     const struct log *log;        /* or NULL */

@@ -20,10 +20,16 @@
 
 enum { NAMESPACE_FILES = 0x6e736673, MEMORY_DEVICES = 1 };
 
+static const char *name_of(int stream)
+{
+    return stream <= STDERR_FILENO ? "standard stream" : "descriptor";
+}
+
 static int refuse(int errnum, int stream, const char *what, struct bawn_error *err)
 {
-    (void)error_set(err, errnum, "run.stream", "standard stream %d is %s", stream, what);
-    error_hint(err, stream == STDIN_FILENO
+    (void)error_set(err, errnum, "run.stream", "%s %d is %s", name_of(stream), stream, what);
+    error_hint(err, stream > STDERR_FILENO ? "give a pipe, a file or a connected unix socket"
+                    : stream == STDIN_FILENO
                         ? "give it by a pipe ('cat ... | bawn ...'), or redirect it from a file"
                         : "let it go through a pipe ('bawn ... | cat'), or redirect it to a file");
     return -errnum;
@@ -141,7 +147,7 @@ static int judge_file(int fd, int stream, const struct image *image, const struc
 
     /* What is on a disk is no namespace. */
     if (major(status->st_dev) == 0 && fstatfs(fd, &facts) < 0)
-        return error_errno(err, errno, "standard stream %d", stream);
+        return error_errno(err, errno, "%s %d", name_of(stream), stream);
     if (facts.f_type == NAMESPACE_FILES)
         return refuse(EINVAL, stream, "a namespace", err);
     if ((image->flags & IMAGE_MAY_NEST) && access == O_RDONLY && status->st_nlink > 0 &&
@@ -195,7 +201,7 @@ int stream_judge(int fd, int stream, const struct image *image, struct streams *
     int kind;
 
     if (opened < 0 || fstat(fd, &status) < 0)
-        return error_errno(err, errno, "standard stream %d", stream);
+        return error_errno(err, errno, "%s %d", name_of(stream), stream);
     if (opened & O_PATH)
         return refuse(EBADF, stream, "not open, only named (O_PATH)", err);
     kind = judge(fd, stream, image, &status, err);

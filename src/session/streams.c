@@ -60,8 +60,41 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
     return 0;
 }
 
+static int refuse_further(int fd, int kind, struct bawn_error *err)
+{
+    (void)error_set(err, EINVAL, "run.descriptor", "--fd %d: %s", fd,
+                    kind == STREAM_TERMINAL ? "a terminal comes in only as a standard stream"
+                    : kind == STREAM_RELAYED
+                        ? "a socket of the host's network comes in only as a standard stream"
+                        : "a file to write that the policy does not let the command write by its "
+                          "name comes in only as a standard stream");
+    error_hint(err, kind == STREAM_WRITTEN ? "grant the file with --rw, or give a pipe"
+                                           : "give it as a standard stream, or give a pipe");
+    return -EINVAL;
+}
+
+int session_look_at_further(struct session *session, struct launch_command *command,
+                            struct bawn_error *err)
+{
+    const struct session_request *request = session->request;
+
+    for (unsigned i = 0; i < request->further_count; i++) {
+        int fd = request->further[i];
+        int kind = stream_judge(fd, fd, request->image, server_streams(&session->server), err);
+
+        if (kind < 0)
+            return kind;
+        if (kind != STREAM_PASSES)
+            return refuse_further(fd, kind, err);
+        command->further[command->further_count++] = fd;
+    }
+    return 0;
+}
+
 void session_restore_streams(struct session *session)
 {
+    for (unsigned i = 0; i < session->request->further_count; i++)
+        (void)close(session->request->further[i]);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (session->relays.of[fd])
             (void)dup2(relays_outside(&session->relays, fd), fd);

@@ -172,18 +172,6 @@ static int refuse_no_namespace(const struct option_reader *reader, const char *n
     return result;
 }
 
-/* "fd": others pass further descriptors on. */
-static int refuse_descriptor(const struct option_reader *reader)
-{
-    int result = error_set(reader->err, EINVAL, "usage.no_descriptor",
-                           "--fd: bawn passes on the three standard streams, and closes all other "
-                           "descriptors");
-
-    error_hint(reader->err, "use a standard stream, or a file or a named pipe in a path that is "
-                            "granted");
-    return result;
-}
-
 static int unknown_option(const struct option_reader *reader, const char *dashes, const char *name,
                           size_t length)
 {
@@ -196,8 +184,6 @@ static int unknown_option(const struct option_reader *reader, const char *dashes
         return error_memory(reader->err);
     if (is_no_namespace(copy))
         return refuse_no_namespace(reader, copy);
-    if (strcmp(copy, "fd") == 0)
-        return refuse_descriptor(reader);
     text_escape(shown, sizeof(shown), copy, strlen(copy), TEXT_ONE_LINE);
     result = error_set(reader->err, EINVAL, "usage.unknown_option", "%s%s: '%s' has no such option",
                        dashes, shown, reader->command);

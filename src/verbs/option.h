@@ -38,6 +38,7 @@ enum option_id {
     OPTION_ROWS,
     OPTION_DEBUG_LOG,
     OPTION_LOG_FORMAT,
+    OPTION_FD,
 };
 
 /* What a shell can offer where any text may stand. */

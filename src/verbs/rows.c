@@ -200,6 +200,13 @@ static const struct option run_rows[] = {
      .value = "N",
      .help = "The same for its lines. With --detach either gives the command a terminal, though "
              "you have none: 'bawn attach' shows it."},
+    {.id = OPTION_FD,
+     .name = "fd",
+     .value = "N",
+     .repeats = true,
+     .help =
+         "The command also gets descriptor N of yours, under the same number: a pipe, a file, a "
+         "connected unix socket. All others but the three streams are closed."},
     {.id = OPTION_DEBUG_LOG,
      .name = "debug-log",
      .value = "FILE",

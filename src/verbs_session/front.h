@@ -3,6 +3,7 @@
 #ifndef VERBS_SESSION_FRONT_H
 #define VERBS_SESSION_FRONT_H
 
+#include "base/limits.h"
 #include "base/strbuf.h"
 #include "verbs/verb.h"
 
@@ -18,6 +19,8 @@ struct front {
     char **environ;
     struct options options;           /* of the verb; its words are what is behind them */
     struct given_variables variables; /* of the command, where --env gives one a value */
+    int further[LIMIT_FURTHER_FDS];   /* descriptors that the command gets, too */
+    unsigned further_count;
     bool json, quiet;
     bool has_dashes; /* "--" stood before the words */
     int plan_fd;     /* given by whoever made the plan; else -EBADF */

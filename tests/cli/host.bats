@@ -64,9 +64,6 @@ EOF
         has_error_and_hint
         [[ $stderr == *"--no-$what-ns: bawn leaves no namespace out"* ]]
     done
-    run --separate-stderr -125 "$BAWN" run --fd 5 -- true 5</dev/null
-    has_error_and_hint
-    [[ $stderr == *"--fd: bawn passes on the three standard streams"* ]]
     [[ $(json_get "$("$BAWN" run --json --no-net-ns -- true)" 'd["error"]["hint"]') == *"--net host"* ]]
     echo '{"sandbox": {"enabled": true, "enableWeakerNestedSandbox": true}}' >settings.json
     run --separate-stderr -0 "$BAWN" check --isolated --policy settings.json read x

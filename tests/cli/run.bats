@@ -767,3 +767,42 @@ END
     [ "$output" = $'1\nfile' ]
     [ ! -e made-too ]
 }
+
+# shellcheck disable=SC2016 # the words are the shell's inside
+@test "run: --fd hands a descriptor in under its number, and no other" {
+    mkdir -p "$BATS_TEST_TMPDIR/other"
+    echo given >"$BATS_TEST_TMPDIR/other/file"
+    exec 5<"$BATS_TEST_TMPDIR/other/file" 6<"$BATS_TEST_TMPDIR/other/file"
+    for _ in 1 2; do
+        run -0 "$BAWN" run --fd 5 -- sh -c 'cat <&5; [ -e /proc/self/fd/6 ] || echo no other'
+        [ "$output" = $'given\nno other' ]
+        exec 5<"$BATS_TEST_TMPDIR/other/file"
+    done
+    # What can be read only is not opened again to be written.
+    run "$BAWN" run --fd 5 -- sh -c 'echo changed >/proc/self/fd/5'
+    [ "$status" -ne 0 ] && [ "$(cat "$BATS_TEST_TMPDIR/other/file")" = given ]
+    # The numbers that bawn itself uses inside are as good as others.
+    for number in 3 4 7 8 9 255; do
+        run -0 "$BAWN" run --fd "$number" -- sh -c "cat /proc/self/fd/$number" 3<&5 4<&5 7<&5 8<&5 9<&5 255<&5
+        [ "$output" = given ]
+        run -127 "$BAWN" run --fd "$number" -- no-such-program 3<&5 4<&5 7<&5 8<&5 9<&5 255<&5
+        exec 5<"$BATS_TEST_TMPDIR/other/file"
+    done
+    exec 5<&- 6<&-
+}
+
+@test "run: --fd refuses what leads further than a stream" {
+    run -125 --separate-stderr "$BAWN" run --fd 5 -- true
+    [[ $stderr == *"--fd: '5' is no descriptor that is open"* ]]
+    for number in 0 2 256 x -1; do
+        run -125 "$BAWN" run --fd "$number" -- true
+    done
+    run -125 --separate-stderr "$BAWN" run --fd 5 -- true 5</
+    [[ $stderr == *"descriptor 5 is a directory"* ]]
+    run -125 --separate-stderr "$BAWN" run --fd 5 -- true 5>>"$BATS_TEST_TMPDIR/log"
+    [[ $stderr == *"--fd 5: a file to write"* ]]
+    run -125 --separate-stderr "$BAWN" run --fd 5 -- true 5</proc/self/ns/net
+    [[ $stderr == *"descriptor 5 is a namespace"* ]]
+    # shellcheck disable=SC2086 # several words
+    run -125 "$BAWN" run $(printf -- '--fd %s ' 3 4 5 6 7 8 9 10 11) -- true 3</dev/null 4<&3 5<&3 6<&3 7<&3 8<&3 9<&3 10<&3 11<&3
+}
