@@ -16,7 +16,7 @@ bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
 {
     const struct policy *policy = plan->policy;
 
-    return !step->read_only || path_is_below(step->source, policy->home) ||
+    return !step->read_only || policy_is_in_home(policy, step->source) ||
            path_is_below(step->source, policy->workspace);
 }
 
@@ -515,7 +515,7 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         return r < 0
                    ? r
                    : private_step(compiler, step,
-                                  path_is_below(step->target, compiler->input->plan->policy->home)
+                                  policy_is_in_home(compiler->input->plan->policy, step->target)
                                       ? MODE_PRIVATE
                                   : strcmp(step->target, "/run") == 0 || !step->rule ? MODE_DIR
                                                                                      : MODE_SHARED);

@@ -149,7 +149,7 @@ static bool is_shut(const struct plan *plan, const struct spot *spot, enum view 
      */
     if (plan->facts->uid == 0 && path_is_below(policy->workspace, path))
         return false;
-    if (spot->view != VIEW_RO || is_package_list(path) || path_is_below(path, policy->home) ||
+    if (spot->view != VIEW_RO || is_package_list(path) || policy_is_in_home(policy, path) ||
         path_is_below(path, policy->workspace) || path_is_below(policy->home, path))
         return false;
     for (size_t i = 0; i < PLACE_COUNT; i++) {

@@ -28,7 +28,7 @@ static bool is_roots(const struct policy *policy, const char *path)
     static const char *const places[] = {"/boot", "/dev", "/etc", "/lib", "/proc",
                                          "/root", "/run", "/sys", "/usr", "/var"};
 
-    if (path_is_below(path, policy->home) || path_is_below(path, policy->workspace))
+    if (policy_is_in_home(policy, path) || path_is_below(path, policy->workspace))
         return false;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         if (path_is_below(path, places[i]))

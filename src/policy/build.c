@@ -102,6 +102,11 @@ const struct layer *policy_add_layer(struct policy *policy, enum layer_id id,
     return layer;
 }
 
+bool policy_is_in_home(const struct policy *policy, const char *path)
+{
+    return *policy->home && strcmp(policy->home, "/") != 0 && path_is_below(path, policy->home);
+}
+
 uint64_t policy_number(const struct policy *policy, enum setting_id id)
 {
     if (policy->settings[id].is_set)
@@ -410,12 +415,17 @@ static bool is_home_shown(const struct policy *policy)
 {
     const struct setting *reads = &policy->settings[SETTING_READS];
 
-    if (path_is_below(policy->home, policy->workspace) ||
+    if (path_is_below(policy->home, policy->workspace) || strcmp(policy->home, "/") == 0 ||
         (reads->is_set && reads->number == READS_STATIC))
         return true;
     vec_each (&policy->rules, rule) {
-        if ((*rule)->kind == RULE_PATH && (*rule)->layer->authority > AUTHORITY_PROJECT &&
-            path_is_below(policy->home, (*rule)->path))
+        bool is_strong = (*rule)->layer->authority > AUTHORITY_PROJECT;
+
+        /* A user whose home is /usr or the like has what the profile shows there. */
+        if ((*rule)->kind == RULE_PATH &&
+            (is_strong
+                 ? path_is_below(policy->home, (*rule)->path)
+                 : (*rule)->layer->id == LAYER_BUILTIN && strcmp(policy->home, (*rule)->path) == 0))
             return true;
     }
     return false;

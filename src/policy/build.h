@@ -32,6 +32,9 @@ int policy_add_rule(struct policy *policy, const struct path_rule *rule,
 int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn_error *err);
 
 /* What a setting is, or what it is by default. */
+/* Whether a path is the home or in it. A home that is the root is nobody's. */
+bool policy_is_in_home(const struct policy *policy, const char *path);
+
 uint64_t policy_number(const struct policy *policy, enum setting_id id);
 
 /* After policy_finish: a rule once more, at the place its symbolic links lead to. */

@@ -78,7 +78,7 @@ static bool is_own_ground(const struct policy *policy, const struct tree_answer 
 
     (void)pick_winner(answer, op, &winner);
     if (winner.rule && rule_access(winner.rule, op) == ACCESS_PRIVATE)
-        return !is_secret || path_is_below(winner.rule->path, policy->home);
+        return !is_secret || policy_is_in_home(policy, winner.rule->path);
     return !is_secret && profile->rule && profile->depth >= listed->depth &&
            strcmp(profile->rule->path, policy->workspace) == 0;
 }

@@ -95,3 +95,11 @@ setup() {
     run -1 "$BAWN" check exec no-such-agent
     [[ $output == *"no such program in PATH"* ]]
 }
+
+@test "home: a home that is the root, or a directory of the system, is nobody's" {
+    for home in / /etc /usr; do
+        HOME=$home run -0 "$BAWN" run -- sh -c 'cat /etc/shadow /proc/kmsg 2>/dev/null || echo refused; echo x 2>/dev/null >~/x || echo not writable
+            stat -c %a /tmp'
+        [ "$output" = $'refused\nnot writable\n1777' ]
+    done
+}
