@@ -155,7 +155,8 @@ static int start_job(struct init *init, struct birth *birth, const struct sync_m
 static void take_further(struct stage_command *command, const struct sync_message *message,
                          const int fds[SYNC_FDS])
 {
-    unsigned before = (message->flags & EXEC_OWN ? 0 : 3) + (message->flags & EXEC_WITNESS ? 1 : 0);
+    unsigned before =
+        (message->flags & EXEC_OWN ? 0U : 3U) + (message->flags & EXEC_WITNESS ? 1U : 0U);
 
     for (unsigned i = 0; i < message->further && i < LIMIT_FURTHER_FDS; i++) {
         command->further[i] = fds[before + i];
