@@ -52,7 +52,7 @@ struct stage_command {
     uint32_t flags;   /* enum exec_flag */
     const char *path; /* where programs are looked for */
 };
-_Noreturn void stage_command(const struct stage_command *command);
+_Noreturn void stage_command(const struct stage_command *given);
 
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
 bool ids_are_from_outside(const struct image *image);
