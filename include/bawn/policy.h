@@ -48,6 +48,10 @@ BAWN_API void bawn_load_isolated(struct bawn_load *load, bool isolated);
  * them: for plans that are carried out. */
 BAWN_API void bawn_load_matches(struct bawn_load *load, bool matches);
 
+/* Makes the directories that the user wants made ("make: true", mode rw-new) and that are not
+ * there. */
+BAWN_API void bawn_load_make(struct bawn_load *load, bool makes);
+
 /* Also reads Claude Code's settings.json files, each in the layer it belongs to. */
 BAWN_API void bawn_load_claude(struct bawn_load *load, bool claude);
 

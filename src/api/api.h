@@ -48,6 +48,7 @@ struct bawn_load {
     bool isolated;
     bool claude;
     bool matches;    /* look for the files that patterns hide */
+    bool makes;      /* make the directories that are to be made */
     bool no_profile; /* for tests: nothing built in but, unless no_lists, the two lists */
     bool no_lists;
     char *profile;

@@ -402,7 +402,7 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
-        r = assembly_examine_flags(assembly);
+        r = assembly_examine_missing(assembly);
     if (r == 0)
         r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);
     if (r == 0)

@@ -45,8 +45,8 @@ int assembly_seal(struct assembly *assembly);
 __attribute__((format(printf, 2, 3))) const char *assembly_path(char out[LIMIT_PATH_BYTES],
                                                                 const char *format, ...);
 
-/* Paths of the command line that are not there: an error, or made where that was asked for. */
-int assembly_examine_flags(struct assembly *assembly);
+/* Paths that are not there: made where that was asked for, else an error on the command line. */
+int assembly_examine_missing(struct assembly *assembly);
 /* What else of the whole policy would have no effect in silence. */
 int assembly_examine(struct assembly *assembly);
 

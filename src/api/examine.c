@@ -39,19 +39,29 @@ static void refuse_missing(struct assembly *assembly, const struct path_rule *ru
         report_hint(assembly->report, "mend the path");
 }
 
-/* What somebody types and is not there is a slip. */
-int assembly_examine_flags(struct assembly *assembly)
+static int refuse_making(struct assembly *assembly, const struct path_rule *rule)
+{
+    int r = error_errno(assembly->err, errno, "make %s", rule->path);
+
+    error_hint(assembly->err, "%s asks for it: make it yourself, or go without",
+               rule->origin.file ? rule->origin.file : rule->layer->name);
+    return r;
+}
+
+/* What somebody types and is not there is a slip; what is to be made is made for a run. */
+int assembly_examine_missing(struct assembly *assembly)
 {
     vec_each (&assembly->policy->rules, each) {
         const struct path_rule *rule = *each;
 
-        if (rule->layer->id != LAYER_FLAGS || rule->kind != RULE_PATH || rule->link ||
-            rule->read > ACCESS_OVERLAY || view_look(assembly->view, rule->path) != LOOK_ABSENT)
+        if ((rule->layer->id != LAYER_FLAGS && !rule->is_new) || rule->kind != RULE_PATH ||
+            rule->link || rule->read > ACCESS_OVERLAY ||
+            view_look(assembly->view, rule->path) != LOOK_ABSENT)
             continue;
         if (!rule->is_new)
             refuse_missing(assembly, rule);
-        else if (assembly->load->matches && !make_directory(rule->path))
-            return error_errno(assembly->err, errno, "make %s", rule->path);
+        else if (assembly->load->makes && !make_directory(rule->path))
+            return refuse_making(assembly, rule);
     }
     return 0;
 }

@@ -92,6 +92,11 @@ void bawn_load_matches(struct bawn_load *load, bool matches)
     load->matches = matches;
 }
 
+void bawn_load_make(struct bawn_load *load, bool makes)
+{
+    load->makes = makes;
+}
+
 void bawn_load_claude(struct bawn_load *load, bool claude)
 {
     load->claude = claude;

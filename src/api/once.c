@@ -14,6 +14,7 @@ static int make_plan(const char *dir, struct bawn_policy **ret_policy, struct ba
         r = bawn_load_workspace(load, dir, err);
     if (r == 0) {
         bawn_load_matches(load, true);
+        bawn_load_make(load, true);
         r = bawn_policy_load(load, ret_policy, NULL, err);
     }
     if (r == 0)

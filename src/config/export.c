@@ -87,6 +87,8 @@ static void export_paths(const struct policy *policy, bool with_builtin, struct 
         strbuf_add(out, ": {root: ");
         add_quoted(out, (*rule)->path);
         strbuf_addf(out, ", mode: %s", rule_mode(*rule));
+        if ((*rule)->is_new)
+            strbuf_add(out, ", make: true");
         add_suffixes(out, *rule);
         if ((*rule)->max_file_bytes)
             strbuf_addf(out, ", max_file_bytes: %llu", (unsigned long long)(*rule)->max_file_bytes);

@@ -76,17 +76,33 @@ static int load_suffixes(const struct config_source *source, const struct node *
     return 0;
 }
 
-static int load_path_key(const struct config_source *source, const struct node *node,
-                         const char *where, struct path_rule *rule, const char **root,
-                         const char **mode)
+/* SECURITY: nothing outside the workspace is made because a project wants it. */
+static void load_make(const struct config_source *source, const struct node *node,
+                      struct path_rule *rule, const char *key)
 {
-    static const char *const known[] = {"root", "mode", "suffixes", "max_file_bytes"};
+    if (node->kind != NODE_BOOL)
+        source_wrong_type(source, node, key, "true or false");
+    else if (source->layer->authority < AUTHORITY_USER)
+        report_add(source->report, BAWN_WARNING, "policy.make", node->origin,
+                   "%s has no effect: only the user and the org have directories made", key);
+    else
+        rule->is_new = strcmp(node->text, "true") == 0;
+}
+
+static int load_path_key(const struct config_source *source, const struct node *node,
+                         const char *where, struct path_rule *rule, const char **root)
+{
+    static const char *const known[] = {"root", "mode", "make", "suffixes", "max_file_bytes"};
     const char *text;
     char full[256];
 
     (void)snprintf(full, sizeof(full), "%s.%s.%s", where, rule->name, node->key);
     if (strcmp(node->key, "suffixes") == 0)
         return load_suffixes(source, node, rule, full);
+    if (strcmp(node->key, "make") == 0) {
+        load_make(source, node, rule, full);
+        return 0;
+    }
     if (strcmp(node->key, "root") != 0 && strcmp(node->key, "mode") != 0 &&
         strcmp(node->key, "max_file_bytes") != 0) {
         source_unknown_key(source, node, full, known, COUNT(known));
@@ -104,10 +120,31 @@ static int load_path_key(const struct config_source *source, const struct node *
     } else if (!rule_set_mode(rule, text)) {
         report_add(source->report, BAWN_ERROR, "config.bad_value", node->origin,
                    "%s: '%s' is not ro, rw, overlay, private, ask or deny", full, text);
-    } else {
-        *mode = text;
     }
     return 0;
+}
+
+/* What the keys of an entry must be together. full is the entry's key. */
+static bool is_whole(const struct config_source *source, const struct node *node, const char *full,
+                     const struct path_rule *rule, const char *root, const char *root_word)
+{
+    if (!root || rule->read == ACCESS_UNSET) {
+        report_add(source->report, BAWN_ERROR, "config.missing_key", node->key_origin,
+                   "%s: there is no '%s'", full, root ? "mode" : root_word);
+        report_hint(source->report, "write %s: {%s: PATH, mode: ro}", node->key, root_word);
+        return false;
+    }
+    if (rule->is_new && rule->write != ACCESS_ALLOW) {
+        report_add(source->report, BAWN_ERROR, "config.bad_value", node->key_origin,
+                   "%s: 'make' goes with mode rw", full);
+        return false;
+    }
+    if (strchr(root, '*')) {
+        report_add(source->report, BAWN_WARNING, "config.odd_path", node->key_origin,
+                   "%s: '%s' is a path, not a pattern: its * stands for itself", full, root);
+        report_hint(source->report, "patterns go into sandbox.deny, ask, protect or confirm");
+    }
+    return true;
 }
 
 int source_load_path(const struct config_source *source, const struct node *node, const char *where,
@@ -117,7 +154,6 @@ int source_load_path(const struct config_source *source, const struct node *node
                              .origin = node->key_origin};
     size_t complaints = bawn_report_count(source->report);
     const char *root = NULL;
-    const char *mode = NULL;
     char expected[64];
     char full[256];
     int r = 0;
@@ -131,20 +167,11 @@ int source_load_path(const struct config_source *source, const struct node *node
         return 0;
     }
     for (const struct node *child = node->first; child && r == 0; child = child->next)
-        r = load_path_key(source, child, where, &rule, &root, &mode);
+        r = load_path_key(source, child, where, &rule, &root);
     if (r < 0 || bawn_report_count(source->report) != complaints)
         return r;
-    if (!root || !mode) {
-        report_add(source->report, BAWN_ERROR, "config.missing_key", node->key_origin,
-                   "%s: there is no '%s'", full, root ? "mode" : root_word);
-        report_hint(source->report, "write %s: {%s: PATH, mode: ro}", node->key, root_word);
+    if (!is_whole(source, node, full, &rule, root, root_word))
         return 0;
-    }
-    if (strchr(root, '*')) {
-        report_add(source->report, BAWN_WARNING, "config.odd_path", node->key_origin,
-                   "%s: '%s' is a path, not a pattern: its * stands for itself", full, root);
-        report_hint(source->report, "patterns go into sandbox.deny, ask, protect or confirm");
-    }
     return source_add_path(source, &rule, root, "sandbox.paths");
 }
 

@@ -16,9 +16,11 @@ static const struct {
     const char *help;
 } special_keys[] = {
     {"version", "1", "The version of the format."},
-    {"sandbox.paths", "NAME: {root, mode, suffixes, max_file_bytes}",
+    {"sandbox.paths", "NAME: {root, mode, make, suffixes, max_file_bytes}",
      "A file, or a directory and all below it. mode is ro, rw, overlay (writes go to a layer that "
-     "is reviewed later), private (an empty tmpfs), ask or deny. suffixes and max_file_bytes are "
+     "is reviewed later), private (an empty tmpfs), ask or deny. With make: true and mode rw, run "
+     "makes the directory where there is none; not for a project. suffixes and "
+     "max_file_bytes are "
      "held by the tools that ask bawn, not by the kernel."},
     {"tool_rules", "TOOL: {approval_required, allow, ask, deny}",
      "Which uses of a tool need approval; the lists hold patterns of commands."},

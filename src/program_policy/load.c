@@ -152,7 +152,7 @@ int load_refuse(struct output *output, const struct bawn_report *report, const c
     return result;
 }
 
-static int load_with(const struct options *options, struct output *output, bool matches,
+static int load_with(const struct options *options, struct output *output, bool matches, bool makes,
                      struct bawn_policy **ret_policy, struct bawn_report **ret_report,
                      struct bawn_error *err)
 {
@@ -163,6 +163,7 @@ static int load_with(const struct options *options, struct output *output, bool 
     if (result < 0)
         return result;
     bawn_load_matches(load, matches);
+    bawn_load_make(load, makes);
     result = bawn_policy_load(load, ret_policy, &report, err);
     if (result < 0)
         return load_refuse(output, report, "policy", result, err);
@@ -177,11 +178,11 @@ int load_policy(const struct options *options, struct output *output,
                 struct bawn_policy **ret_policy, struct bawn_report **ret_report,
                 struct bawn_error *err)
 {
-    return load_with(options, output, false, ret_policy, ret_report, err);
+    return load_with(options, output, false, false, ret_policy, ret_report, err);
 }
 
-int load_policy_to_run(const struct options *options, struct output *output,
+int load_policy_to_run(const struct options *options, struct output *output, bool makes,
                        struct bawn_policy **ret_policy, struct bawn_error *err)
 {
-    return load_with(options, output, true, ret_policy, NULL, err);
+    return load_with(options, output, true, makes, ret_policy, NULL, err);
 }

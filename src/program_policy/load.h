@@ -16,8 +16,8 @@ int load_policy(const struct options *options, struct output *output,
                 struct bawn_policy **ret_policy, struct bawn_report **ret_report,
                 struct bawn_error *err);
 
-/* The same for a plan: patterns that hide files are looked up. */
-int load_policy_to_run(const struct options *options, struct output *output,
+/* The same for a plan: patterns that hide files are looked up, and directories made on request. */
+int load_policy_to_run(const struct options *options, struct output *output, bool makes,
                        struct bawn_policy **ret_policy, struct bawn_error *err);
 
 /* Adds the complaints of the reports, of which some may be NULL, as one JSON array. */

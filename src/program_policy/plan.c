@@ -15,7 +15,7 @@ static int run_plan(const struct options *options, struct output *output, struct
     autohost struct bawn_host *host = NULL;
     autoplan struct bawn_plan *plan = NULL;
     autofree char *text = NULL;
-    int result = load_policy_to_run(options, output, &policy, err);
+    int result = load_policy_to_run(options, output, false, &policy, err);
 
     if (result == 0)
         result = bawn_host_probe(&host, err);

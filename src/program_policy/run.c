@@ -14,7 +14,7 @@ int run_with_plan(const struct options *options, struct output *output, struct b
     autoclose int fd = -EBADF;
     autofree char *left_out = NULL;
     unsigned flags = options_has(options, OPTION_BEST_EFFORT) ? BAWN_COMPILE_BEST_EFFORT : 0;
-    int result = load_policy_to_run(options, output, &policy, err);
+    int result = load_policy_to_run(options, output, true, &policy, err);
 
     if (result == 0)
         result = bawn_host_probe_kernel(&host, err);

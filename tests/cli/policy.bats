@@ -250,6 +250,33 @@ YAML
     [[ $output == *"not held (1):"*"network proxy"* ]]
 }
 
+@test "make: true makes a directory for a run, when the user wants it and nobody else" {
+    write_policy() { printf 'version: 1\nsandbox:\n  paths:\n    new: {root: %s, mode: %s, make: true}\n' "$2" "$3" >"$1"; }
+    write_policy new.yaml "$HOME/new/dir" rw
+    run -0 "$BAWN" check --policy new.yaml write "$HOME/new/dir/x"
+    run -0 "$BAWN" plan --policy new.yaml
+    [ ! -e "$HOME/new" ]
+    run -0 --separate-stderr "$BAWN" run --policy new.yaml -- sh -c 'echo made >~/new/dir/x'
+    [ "$(cat "$HOME/new/dir/x")" = made ] && [ -z "$stderr" ]
+    run -0 "$BAWN" policy export --policy new.yaml
+    [[ $output == *"mode: rw, make: true}"* ]]
+    write_policy new.yaml /dev/null/new rw
+    run -125 --separate-stderr "$BAWN" run --policy new.yaml -- true
+    has_error_and_hint
+    write_policy new.yaml "$HOME/read" ro
+    run -125 --separate-stderr "$BAWN" run --policy new.yaml -- true
+    [[ $stderr == *"new.yaml:4:5: error: sandbox.paths.new: 'make' goes with mode rw"* ]]
+    # A project makes nothing, approved or not.
+    mkdir .bawn
+    write_policy .bawn/policy.yaml "$HOME/projects" rw
+    run -0 --separate-stderr "$BAWN" run -- true
+    [[ $stderr == *"policy.yaml:4:"*"sandbox.paths.new.make has no effect: only the user and the org"* ]]
+    run -0 "$BAWN" policy approve --yes .bawn/policy.yaml
+    run -0 --separate-stderr "$BAWN" run -- true
+    [[ $stderr == *"sandbox.paths.new.make has no effect"* ]]
+    [ ! -e "$HOME/projects" ]
+}
+
 @test "what would have no effect is said: paths that are not there, and what an unapproved project wants" {
     run -125 --separate-stderr "$BAWN" run --rw "$WORK/typo" -- true
     [[ $stderr == *"--rw $WORK/typo: error: there is no $WORK/typo"*"--rw-new makes a directory there"* ]]
