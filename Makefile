@@ -8,7 +8,7 @@ TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test conformance test-vm mutation lint fuzz truth bench install clean
+.PHONY: all run check test conformance test-agents test-vm mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
@@ -37,6 +37,11 @@ test:
 conformance: all
 	@scripts/deps.sh build test
 	@tests/conformance/run --bawn $(BUILD)/bawn
+
+# Coding agents from npm, started inside with their presets; about 1 GB below the build folder.
+test-agents: all
+	@scripts/deps.sh build test
+	@BAWN=$(BUILD)/bawn AGENTS=$(abspath $(BUILD)/agents) bats tests/live/agents.bats
 
 # What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.
 test-vm: all

@@ -3,7 +3,8 @@
 #include "verbs/rows.h"
 
 static const char *const profiles[] = {"default", "strict", "static", "untrusted", "none", NULL};
-const char *const preset_words[] = {"node", "python", "rust", "go", "java", "c", "git", NULL};
+const char *const preset_words[] = {"node",   "python", "rust",   "go",       "java",  "c", "git",
+                                    "claude", "codex",  "gemini", "opencode", "aider", NULL};
 static const char *const reads[] = {"strict", "static", "dynamic", NULL};
 static const char *const networks[] = {"none", "proxy", "isolated", "veth", "host", NULL};
 static const char *const limits[] = {"default", "strict", "none", NULL};
@@ -36,7 +37,8 @@ static const struct option rows[] = {
      .repeats = true,
      .open = true,
      .words = preset_words,
-     .help = "Add what a kind of project needs."},
+     .help = "Add what a kind of project or a coding agent needs. With an agent's, every command "
+             "inside can read its login."},
     {.id = OPTION_PATH,
      .name = "ro",
      .value = "PATH",

@@ -90,6 +90,11 @@ setup() {
     [ "$output" = "from outside" ]
     run -0 "$BAWN" check --ro "$HOME/.npm-global" exec agent
     [[ $output == "allow exec $HOME/.npm-global/lib/agent/cli ("* ]]
+    ln -s ../lib/agent/cli "$HOME/.npm-global/bin/claude"
+    run -127 --separate-stderr "$BAWN" run -- claude
+    [[ $stderr == *"hint: --preset claude, or --ro $HOME/.npm-global" ]]
+    run -0 "$BAWN" run --preset claude -- claude
+    [ "$output" = "from outside" ]
     run -127 --separate-stderr "$BAWN" run -- no-such-agent
     [[ $stderr == *"run no-such-agent: No such file or directory"* ]]
     run -1 "$BAWN" check exec no-such-agent

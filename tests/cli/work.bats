@@ -126,3 +126,19 @@ make_repository() {
     run -0 --separate-stderr "$BAWN" run -- sh -c 'dpkg-query -f "\${Package}\n" -W bash; dpkg -S /bin/bash; apt list --installed 2>/dev/null | grep -c ^bash/'
     [ "$output" = $'bash\nbash: /bin/bash\n1' ]
 }
+
+@test "work: every profile with the preset of every agent starts, and what the agent keeps is kept" {
+    local profile preset
+    local -A kept=([claude]=.claude/projects [codex]=.codex/sessions [gemini]=.gemini/tmp [aider]=.aider/caches
+        [opencode]='')
+
+    cli_setup
+    for profile in default strict untrusted; do
+        for preset in "${!kept[@]}"; do
+            run -0 "$BAWN" run --profile "$profile" --preset "$preset" -- \
+                sh -c "mkdir -p ~/own && echo made >~/${kept[$preset]:-own}/made"
+            [ -z "${kept[$preset]}" ] || rm "$HOME/${kept[$preset]}/made"
+        done
+    done
+    [ ! -e "$HOME/own" ]
+}

@@ -228,7 +228,10 @@ class Bare(Kernel):
 
 # A sandbox that grants all it can of what a case's host has of its own, and lets others start in it.
 # What rows open of the built-in lists it opens too. Not /var: overlays cannot be stacked any higher.
-OPENED = ("~/.ssh", "~/.kube", "~/.aws", "~/.docker", "$XDG_DATA_HOME/pnpm")
+OPENED = ("~/.ssh", "~/.kube", "~/.aws", "~/.docker", "$XDG_DATA_HOME/pnpm", "~/.claude", "/**/.claude",
+          "~/.claude/.credentials.json", "~/.claude.json", "~/.codex", "/**/.codex", "~/.codex/auth.json",
+          "~/.gemini", "/**/.gemini", "~/.gemini/oauth_creds.json", "$XDG_DATA_HOME/opencode/auth.json",
+          "~/.aider", "~/.aider.conf.yml")
 OUTER = ("run", "-q", "--isolated", "--net", "host", "--allow-containers", "-C", START, "--ro", "/sys",
          *[word for path in (*EMPTY, f"{vectors.HOME}/.cache") for word in ("--rw", path)],
          *[word for path in OPENED for word in ("--set", f"sandbox.reopen={path}")], "--", f"{BIN}/bawn")
