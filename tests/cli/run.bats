@@ -803,6 +803,6 @@ END
     [[ $stderr == *"--fd 5: a file to write"* ]]
     run -125 --separate-stderr "$BAWN" run --fd 5 -- true 5</proc/self/ns/net
     [[ $stderr == *"descriptor 5 is a namespace"* ]]
-    # shellcheck disable=SC2086 # several words
+    # shellcheck disable=SC2046 # several words
     run -125 "$BAWN" run $(printf -- '--fd %s ' 3 4 5 6 7 8 9 10 11) -- true 3</dev/null 4<&3 5<&3 6<&3 7<&3 8<&3 9<&3 10<&3 11<&3
 }
