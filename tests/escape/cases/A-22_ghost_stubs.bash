@@ -12,7 +12,8 @@ plant "$WS/sub/file"
 mkdir "$WS/.vscode" "$WS/empty" "$WS/place"
 plant "$OUT/file"
 options=(--protect "$WS/absent/deep/file" --protect "$WS/sub/none" --deny "$WS/never" --deny '**/*.key'
-    --deny "$WS/sub/no/such" --private "$WS/place" --ro "$WS/not/there")
+    --deny "$WS/sub/no/such" --private "$WS/place" --policy "$T/policy.yaml")
+printf 'version: 1\nsandbox: {paths: {absent: {root: %s, mode: ro}}}\n' "$WS/not/there" >"$T/policy.yaml"
 now() {
     names "$WS" && names "$HOME" && witness "$WS/sub" "$WS/.bashrc" "$WS/empty"
 }

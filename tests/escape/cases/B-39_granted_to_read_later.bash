@@ -21,8 +21,10 @@ ok           read $WS/above/late/file original
 ok           sys rename s:$WS/other s:$WS/moved
 END
 sed 's/^[^ ]* *//' "$T/attempts" >"$WS/lines"
+printf 'version: 1\nsandbox: {paths: {late: {root: %s, mode: ro}, above: {root: %s, mode: ro}}}\n' \
+    "$WS/late" "$WS/above/late" >"$T/policy.yaml"
 (
-    sandbox --ro "$WS/late" --ro "$WS/above/late" -- \
+    sandbox --policy "$T/policy.yaml" -- \
         sh -c 'touch ready; while ! test -e go; do sleep 0.05; done; exec "$0" <lines' "$BIN/try"
     exit "$STATUS"
 ) &
