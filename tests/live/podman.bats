@@ -126,11 +126,12 @@ is_contained() {
 }
 
 @test "podman: a rule for what is not there yet is a reason to refuse" {
-    run --separate-stderr "$BAWN" run --allow-containers --ro "$PWD/later" -- touch ran
+    printf 'version: 1\nsandbox: {paths: {later: {root: %s, mode: ro}}}\n' "$PWD/later" >"$BATS_TEST_TMPDIR/policy.yaml"
+    run --separate-stderr "$BAWN" run --allow-containers --policy "$BATS_TEST_TMPDIR/policy.yaml" -- touch ran
     [ "$status" -eq 125 ]
     [[ $stderr == *later* ]]
     [ ! -e ran ]
-    run "$BAWN" run --allow-containers --best-effort --ro "$PWD/later" -- true
+    run "$BAWN" run --allow-containers --best-effort --policy "$BATS_TEST_TMPDIR/policy.yaml" -- true
     [ "$status" -eq 0 ]
     run "$BAWN" plan --set sandbox.process.containers=true
     [[ $output == *"[not on this host] "*" protected names that do not exist now"* ]]
