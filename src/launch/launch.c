@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -185,6 +186,24 @@ static int make_groups(const struct launch_request *request, const struct launch
     return result;
 }
 
+/*
+ * SECURITY: before pid 1 gets a command. Until then nobody but us is in the sandbox. Of two cores
+ * pid 1 and the maker of its network need both: looked at earlier, it would hold one of them up.
+ */
+static int see_that_it_holds(const struct launch_request *request, const struct launch *launch,
+                             int spare_fd, struct bawn_error *err)
+{
+    struct pollfd awaited[] = {{.fd = spare_fd, .events = POLLIN},
+                               {.fd = launch->sock, .events = POLLIN}};
+
+    /* Without a word, or when pid 1 has failed: at once. */
+    if (spare_fd >= 0)
+        (void)poll(awaited, 2, -1);
+    return request->holds(request->holds_context)
+               ? 0
+               : error_set(err, ESTALE, "launch.stale", "the host is not as the plan says");
+}
+
 static int start_native(const struct launch_request *request, struct launch *ret_launch,
                         struct bawn_error *err)
 {
@@ -193,6 +212,7 @@ static int start_native(const struct launch_request *request, struct launch *ret
                             .root_fd = -EBADF,
                             .user_ns = -EBADF,
                             .mount_ns = -EBADF};
+    autoclose int spare_fd = request->holds ? eventfd(0, EFD_CLOEXEC) : -EBADF;
     int pair[2];
     int result = 0;
 
@@ -203,7 +223,7 @@ static int start_native(const struct launch_request *request, struct launch *ret
     if (launch.pid == 0) {
         /* Or the launcher's end would never show. */
         (void)close(pair[0]);
-        stage_setup(request, pair[1]);
+        stage_setup(request, pair[1], spare_fd);
     }
     result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
     (void)close(pair[1]);
@@ -211,9 +231,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
         result = ids_map(request, &launch, err);
     if (result == 0 && request->make_groups)
         result = make_groups(request, &launch, err);
-    /* SECURITY: before pid 1 gets a command. Until then nobody but us is in the sandbox. */
-    if (result == 0 && request->holds && !request->holds(request->holds_context))
-        result = error_set(err, ESTALE, "launch.stale", "the host is not as the plan says");
+    if (result == 0 && request->holds)
+        result = see_that_it_holds(request, &launch, spare_fd, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)

@@ -37,6 +37,15 @@ static int loopback_up(int *ret_sock)
     return *ret_sock < 0 || ioctl(*ret_sock, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
 }
 
+void net_tell_spare(int spare_fd)
+{
+    const uint64_t one = 1;
+
+    /* If it fails, the launcher waits for pid 1 to be ready instead. */
+    if (spare_fd >= 0)
+        (void)sys_bare(SYS_write, spare_fd, (long)(uintptr_t)&one, sizeof(one), 0);
+}
+
 /* Shares its memory, errno too, with the set-up: only a call that fails writes there, and then the
  * set-up fails with it. */
 static _Noreturn int make_namespace(void *context)
@@ -47,17 +56,20 @@ static _Noreturn int make_namespace(void *context)
     maker->counts_errnum = -counts_limit(maker->limits);
     __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
     (void)futex(&maker->is_ready, FUTEX_WAKE, 1);
+    net_tell_spare(maker->spare_fd);
     for (;;)
         (void)syscall(SYS_exit, 0);
 }
 
-int net_begin(struct net_maker *maker, const struct image_limits *limits, struct bawn_error *err)
+int net_begin(struct net_maker *maker, const struct image_limits *limits, int spare_fd,
+              struct bawn_error *err)
 {
     /* Not on ours: all of that would be cleared first. */
     _Alignas(16) static char stack[16384];
     const int flags = CLONE_VM | CLONE_FILES;
 
     maker->limits = limits;
+    maker->spare_fd = spare_fd;
     maker->is_ready = 0;
     maker->pid = clone(make_namespace, stack + sizeof(stack), flags, maker);
     return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;

@@ -12,7 +12,8 @@
 
 struct net_maker {
     pid_t pid;
-    int sock; /* in the namespace */
+    int sock;     /* in the namespace */
+    int spare_fd; /* see stage_setup: written to when the maker is all but done */
     const struct image_limits *limits;
     uint32_t is_ready; /* a futex */
     int errnum, counts_errnum;
@@ -20,8 +21,11 @@ struct net_maker {
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that
  * somebody with all capabilities shares our memory. */
-int net_begin(struct net_maker *maker, const struct image_limits *limits, struct bawn_error *err);
+int net_begin(struct net_maker *maker, const struct image_limits *limits, int spare_fd,
+              struct bawn_error *err);
 int net_join(struct net_maker *maker, struct bawn_error *err);
 void net_end(const struct net_maker *maker);
+/* A core is free again: that of the maker or, where there is none, from the beginning. */
+void net_tell_spare(int spare_fd);
 
 #endif

@@ -167,8 +167,8 @@ static int open_spaces(const struct image *image, int spaces[2], struct bawn_err
                : 0;
 }
 
-static int prepare(const struct launch_request *request, int sock, struct setup *setup,
-                   struct bawn_error *err)
+static int prepare(const struct launch_request *request, int sock, int spare_fd,
+                   struct setup *setup, struct bawn_error *err)
 {
     const struct image *image = request->image;
     int trees[SYNC_FDS];
@@ -178,7 +178,7 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
     bool has_net = has_own_net(image);
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
-    int result = has_net ? net_begin(&setup->net, &image->limits, err) : 0;
+    int result = has_net ? net_begin(&setup->net, &image->limits, spare_fd, err) : 0;
 
     if (result == 0)
         result = enter_namespaces(
@@ -191,6 +191,8 @@ static int prepare(const struct launch_request *request, int sock, struct setup 
         result = die_with_parent(sock, err);
     if (result == 0 && !has_net)
         result = limit_counts(image, err);
+    if (!has_net)
+        net_tell_spare(spare_fd);
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
@@ -264,11 +266,11 @@ static void forget_arguments(char **argv)
     }
 }
 
-_Noreturn void stage_setup(const struct launch_request *request, int sock)
+_Noreturn void stage_setup(const struct launch_request *request, int sock, int spare_fd)
 {
     struct bawn_error err = {0};
     struct setup setup;
-    int result = prepare(request, sock, &setup, &err);
+    int result = prepare(request, sock, spare_fd, &setup, &err);
 
     if (result == 0)
         result = be_ready(request->image, sock, &setup, &err);
