@@ -4,8 +4,9 @@
  *
  * How it works: making one takes the kernel as long as all the mounts of a
  * sandbox. So a thread of execution that shares all but its namespaces with the
- * set-up makes it on another core, brings its loopback up, and ends; the set-up
- * joins the namespace through the socket that is left of it.
+ * set-up makes it on another core. The set-up joins it through a socket as soon
+ * as it is there. Then, while the set-up goes on, the maker brings the loopback
+ * up, sets the counts, and ends.
  */
 #include "launch/net.h"
 
@@ -23,18 +24,20 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static long futex(uint32_t *word, int operation, uint32_t value)
+/* The errno. */
+static int make_socket(int *ret_sock)
 {
-    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+    /* Closed with all other descriptors of the set-up. */
+    *ret_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    return *ret_sock < 0 ? errno : 0;
 }
 
-static int loopback_up(int *ret_sock)
+/* The errno. */
+static int loopback_up(int sock)
 {
     struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
 
-    /* Closed with all other descriptors of the set-up. */
-    *ret_sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    return *ret_sock < 0 || ioctl(*ret_sock, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
+    return (int)-sys_bare(SYS_ioctl, sock, SIOCSIFFLAGS, (long)(uintptr_t)&request, 0);
 }
 
 void net_tell_spare(int spare_fd)
@@ -47,15 +50,16 @@ void net_tell_spare(int spare_fd)
 }
 
 /* Shares its memory, errno too, with the set-up: only a call that fails writes there, and then the
- * set-up fails with it. */
+ * set-up fails with it. What comes after the namespace is bare calls. */
 static _Noreturn int make_namespace(void *context)
 {
     struct net_maker *maker = context;
 
-    maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : loopback_up(&maker->sock);
-    maker->counts_errnum = -counts_limit(maker->limits);
+    maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : make_socket(&maker->sock);
     __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
-    (void)futex(&maker->is_ready, FUTEX_WAKE, 1);
+    (void)sys_bare(SYS_futex, (long)(uintptr_t)&maker->is_ready, FUTEX_WAKE, 1, 0);
+    maker->loopback_errnum = maker->errnum ? 0 : loopback_up(maker->sock);
+    maker->counts_errnum = -counts_limit(maker->limits);
     net_tell_spare(maker->spare_fd);
     for (;;)
         (void)syscall(SYS_exit, 0);
@@ -80,19 +84,22 @@ int net_join(struct net_maker *maker, struct bawn_error *err)
     int fd;
 
     while (!__atomic_load_n(&maker->is_ready, __ATOMIC_ACQUIRE))
-        (void)futex(&maker->is_ready, FUTEX_WAIT, 0);
+        (void)sys_bare(SYS_futex, (long)(uintptr_t)&maker->is_ready, FUTEX_WAIT, 0, 0);
     if (maker->errnum)
         return error_errno(err, maker->errnum, "make the network namespace");
-    if (maker->counts_errnum)
-        return error_errno(err, maker->counts_errnum, "limit what the user may have");
     fd = ioctl(maker->sock, SIOCGSKNS);
     if (fd < 0 || setns(fd, CLONE_NEWNET) < 0)
         return error_errno(err, errno, "join the network namespace");
     return 0;
 }
 
-void net_end(const struct net_maker *maker)
+int net_end(struct net_maker *maker, struct bawn_error *err)
 {
     while (waitpid(maker->pid, NULL, __WALL) < 0 && errno == EINTR)
         ;
+    if (maker->loopback_errnum)
+        return error_errno(err, maker->loopback_errnum, "bring the loopback up");
+    return maker->counts_errnum
+               ? error_errno(err, maker->counts_errnum, "limit what the user may have")
+               : 0;
 }

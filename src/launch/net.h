@@ -16,7 +16,7 @@ struct net_maker {
     int spare_fd; /* see stage_setup: written to when the maker is all but done */
     const struct image_limits *limits;
     uint32_t is_ready; /* a futex */
-    int errnum, counts_errnum;
+    int errnum, loopback_errnum, counts_errnum;
 };
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that
@@ -24,7 +24,7 @@ struct net_maker {
 int net_begin(struct net_maker *maker, const struct image_limits *limits, int spare_fd,
               struct bawn_error *err);
 int net_join(struct net_maker *maker, struct bawn_error *err);
-void net_end(const struct net_maker *maker);
+int net_end(struct net_maker *maker, struct bawn_error *err);
 /* A core is free again: that of the maker or, where there is none, from the beginning. */
 void net_tell_spare(int spare_fd);
 

@@ -208,6 +208,9 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
         result = net_join(&setup->net, err);
     if (result == 0 && request->make_groups)
         result = enter_group(is_in_ns, sock, err);
+    /* KERNEL: nobody enters a user namespace who shares memory. */
+    if (result == 0 && may_nest && has_net)
+        result = net_end(&setup->net, err);
     if (result == 0 && may_nest)
         result = nest_enter(image, err);
     if (result == 0 && may_nest)
@@ -226,7 +229,7 @@ _Noreturn void stage_fail(int sock, const struct bawn_error *err)
     _exit(125);
 }
 
-static int be_ready(const struct image *image, int sock, const struct setup *setup,
+static int be_ready(const struct image *image, int sock, struct setup *setup,
                     struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_READY};
@@ -235,10 +238,10 @@ static int be_ready(const struct image *image, int sock, const struct setup *set
     size_t count = has_spaces ? 3 : 1;
     int result = confine(image, &fds[count], err);
 
+    if (result == 0 && has_own_net(image) && !(image->flags & IMAGE_MAY_NEST))
+        result = net_end(&setup->net, err);
     if (result < 0)
         return result;
-    if (has_own_net(image))
-        net_end(&setup->net);
     if (fds[count] >= 0)
         count++;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
