@@ -8,7 +8,7 @@ TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test conformance test-agents test-vm mutation lint fuzz truth bench install clean
+.PHONY: all run check test conformance test-agents test-work test-vm mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
@@ -42,6 +42,13 @@ conformance: all
 test-agents: all
 	@scripts/deps.sh build test
 	@BAWN=$(BUILD)/bawn AGENTS=$(abspath $(BUILD)/agents) bats tests/live/agents.bats
+
+# Whole pieces of work (C, Rust, Go, Java, Node, Python, git, SQLite, a web server, podman) outside and
+# inside, with a table of what it costs. From root, as an ordinary user.
+test-work: all
+	@scripts/deps.sh build test work
+	@command -v npm >/dev/null || scripts/deps.sh npm
+	@python3 tests/live/work.py --bawn $(BUILD)/bawn --sources $(BUILD)/work-sources
 
 # What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.
 test-vm: all
