@@ -56,7 +56,7 @@ stage() {
     mkdir -p "$to/bin" "$to/tests"
     find "$dir/tests" -maxdepth 1 -type f -perm -u+x -exec cp {} "$to/bin/" \;
     cp "$dir/bawn-policy" "$dir/docgen" "$dir/libbawn.3" "$to/bin/"
-    cp -r include "$to/"
+    cp -r include README.md Makefile "$to/"
     # Sanitizers do not survive a filter of system calls: the launcher is the plain one.
     cp build/bawn "$to/bin/"
     cp -r tests/cli tests/escape tests/fuzz tests/golden tests/live tests/vectors "$to/tests/"
@@ -307,7 +307,7 @@ installed "$work/installed"; note "install" $?
 stage "$work/plain" build
 stage "$work/asan" build-asan
 # These are about the launcher, which is the same there.
-rm "$work/asan/tests/cli/"{debug,environment,events,home,inside,limits,run,session,terminal,waiting,work}.bats
+rm "$work/asan/tests/cli/"{debug,environment,events,home,inside,limits,readme,run,session,terminal,waiting,work}.bats
 me=$(id -un)
 # Two at a time: most cases wait for something.
 if [ "$(id -u)" -eq 0 ]; then
