@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016 # backquotes are what is looked for
 # What the README shows is what happens, to a user with an ordinary home.
 load common
 
@@ -15,23 +16,29 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
-@test "README: each make command is one of the Makefile's" {
-    local target
+# words PATTERN: what the README has of it, each once.
+words() { grep -oE -- "$1" "$README" | sort -u; }
 
-    for target in $(grep -oE '^(sudo )?make( [A-Z]+=[^ ]+)*( [a-z-]+)?' "$README" | awk '{print $NF}' | sort -u); do
+@test "README: each make command is one of the Makefile's" {
+    local command target
+
+    while read -r command; do
+        target=${command##* }
         [[ $target == make ]] || grep -qE "^$target:" "$BATS_TEST_DIRNAME/../../Makefile"
-    done
+    done < <(words '^(sudo )?make( [A-Z]+=[^ ]+)*( [a-z-]+)?')
 }
 
-@test "README: each verb and long option that it names is there" {
+@test "README: each verb and each option that it names is there" {
     local word
 
-    for word in $(grep -oE '`(bawn|--)[^`]*`' "$README" | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
-        grep -q -- "$word" <(for verb in run shell check plan policy; do "$BAWN" help "$verb"; done
-            "$BAWN" help policy import; "$BAWN" help policy export; "$BAWN" help policy show) ||
-            { echo "no option $word" && false; }
-    done
-    for word in $(grep -oE '`bawn [a-z]+' "$README" | awk '{print $2}' | sort -u); do
+    for word in run shell check plan policy 'policy import' 'policy export' 'policy show'; do
+        # shellcheck disable=SC2086 # two words
+        "$BAWN" help $word
+    done >"$BATS_TEST_TMPDIR/help"
+    while read -r word; do
+        grep -q -- "$word" "$BATS_TEST_TMPDIR/help" || { echo "no option $word" && false; }
+    done < <(words '[`](bawn|--)[^`]*[`]' | grep -oE -- '--[a-z][a-z-]+')
+    while read -r _ word; do
         "$BAWN" help "$word" >/dev/null || { echo "no verb $word" && false; }
-    done
+    done < <(words '[`]bawn [a-z]+')
 }
