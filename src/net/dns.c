@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/dns.h"
+
+#include "net/reader.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+enum {
+    HEADER_BYTES = 12,
+    NAME_BYTES_MAX = 255,
+    LABEL_BYTES_MAX = 63,
+    IS_ANSWER = 0x8000,
+    KIND_OF_QUERY = 0x7800,
+    IS_CUT = 0x0200,
+    WANTS_RECURSION = 0x0100,
+    HAS_RECURSION = 0x0080,
+    TYPE_EXTENSION = 41,
+    OPTION_REASON = 15,
+    NAME_AT_QUESTION = 0xc000 | HEADER_BYTES,
+    EXTENSION_BYTES = 11,
+    REASON_BYTES_MAX = 200,
+};
+
+/*
+ * A name label by label; no pointers: a question has nothing before it to point
+ * to. What is no name of a host leaves "".
+ */
+static bool read_name(struct reader *reader, char name[static LIMIT_HOST_BYTES])
+{
+    const uint8_t *start = reader->at;
+    bool is_host = true;
+    size_t length = 0;
+
+    for (;;) {
+        uint32_t size = reader_number(reader, 1);
+        const uint8_t *label = reader_take(reader, size);
+
+        if (reader->is_short || size > LABEL_BYTES_MAX || reader->at - start > NAME_BYTES_MAX)
+            return false;
+        if (size == 0)
+            break;
+        if (length > 0 && is_host)
+            name[length++] = '.';
+        for (size_t i = 0; i < size && is_host; i++) {
+            is_host = (isalnum(label[i]) || label[i] == '-' || label[i] == '_') &&
+                      length < LIMIT_HOST_BYTES - 1;
+            if (is_host)
+                name[length++] = (char)tolower(label[i]);
+        }
+    }
+    name[is_host ? length : 0] = '\0';
+    return true;
+}
+
+/* The one record that may come with a question. */
+static bool read_extension(struct reader *reader, struct dns_query *query)
+{
+    uint32_t root = reader_number(reader, 1);
+    uint32_t type = reader_number(reader, 2);
+
+    query->takes_bytes = (uint16_t)reader_number(reader, 2);
+    (void)reader_number(reader, 4);
+    (void)reader_part(reader, 2);
+    query->has_extension = true;
+    return !reader->is_short && root == 0 && type == TYPE_EXTENSION;
+}
+
+int dns_read_query(const void *bytes, size_t size, struct dns_query *ret_query)
+{
+    struct reader reader = reader_of(bytes, size);
+    struct dns_query *query = ret_query;
+    uint32_t flags, questions, answers, authorities, more;
+
+    memset(query, 0, sizeof(*query));
+    query->id = (uint16_t)reader_number(&reader, 2);
+    flags = reader_number(&reader, 2);
+    questions = reader_number(&reader, 2);
+    answers = reader_number(&reader, 2);
+    authorities = reader_number(&reader, 2);
+    more = reader_number(&reader, 2);
+    /* An answer to an answer would go on for ever. */
+    if (reader.is_short || flags & IS_ANSWER)
+        return -EBADMSG;
+    query->wants_recursion = flags & WANTS_RECURSION;
+    if (flags & KIND_OF_QUERY)
+        return DNS_NOT_DONE;
+    if (questions != 1 || answers || authorities || more > 1 || !read_name(&reader, query->name))
+        return DNS_BAD_FORM;
+    query->type = (uint16_t)reader_number(&reader, 2);
+    query->class = (uint16_t)reader_number(&reader, 2);
+    if (reader.is_short)
+        return DNS_BAD_FORM;
+    query->question_bytes = (size_t)(reader.at - (const uint8_t *)bytes) - HEADER_BYTES;
+    memcpy(query->question, (const uint8_t *)bytes + HEADER_BYTES, query->question_bytes);
+    if ((more && !read_extension(&reader, query)) || reader.left) {
+        query->has_extension = false;
+        return DNS_BAD_FORM;
+    }
+    return 0;
+}
+
+size_t dns_udp_limit(const struct dns_query *query)
+{
+    if (!query->has_extension || query->takes_bytes < DNS_UDP_BYTES)
+        return DNS_UDP_BYTES;
+    return query->takes_bytes < DNS_UDP_MAX ? query->takes_bytes : DNS_UDP_MAX;
+}
+
+struct writer {
+    uint8_t *out;
+    size_t size;
+};
+
+static void write_number(struct writer *writer, uint32_t number, size_t bytes)
+{
+    while (bytes-- > 0)
+        writer->out[writer->size++] = (uint8_t)(number >> 8 * bytes);
+}
+
+static void write_bytes(struct writer *writer, const void *bytes, size_t size)
+{
+    if (size > 0)
+        memcpy(writer->out + writer->size, bytes, size);
+    writer->size += size;
+}
+
+static void write_extension(struct writer *writer, const struct dns_answer *answer, size_t room)
+{
+    size_t text = answer->text ? strnlen(answer->text, REASON_BYTES_MAX) : 0;
+    size_t option = answer->reason ? 6 + text : 0;
+
+    if (option > room)
+        option = 0;
+    write_number(writer, 0, 1);
+    write_number(writer, TYPE_EXTENSION, 2);
+    write_number(writer, DNS_UDP_MAX, 2);
+    write_number(writer, 0, 4);
+    write_number(writer, (uint32_t)option, 2);
+    if (option == 0)
+        return;
+    write_number(writer, OPTION_REASON, 2);
+    write_number(writer, (uint32_t)(2 + text), 2);
+    write_number(writer, answer->reason, 2);
+    write_bytes(writer, answer->text, text);
+}
+
+size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *answer,
+                        size_t limit, uint8_t out[static DNS_ANSWER_MAX])
+{
+    struct writer writer = {.out = out};
+    size_t address_bytes = query->type == DNS_AAAA ? 16 : 4;
+    size_t fixed =
+        HEADER_BYTES + query->question_bytes + (query->has_extension ? EXTENSION_BYTES : 0);
+    size_t room = (limit < DNS_ANSWER_MAX ? limit : DNS_ANSWER_MAX) - fixed;
+    size_t fit = room / (12 + address_bytes);
+    size_t count = answer->address_count < fit ? answer->address_count : fit;
+    uint32_t flags = IS_ANSWER | HAS_RECURSION | (query->wants_recursion ? WANTS_RECURSION : 0) |
+                     (count < answer->address_count ? IS_CUT : 0) | answer->code;
+
+    write_number(&writer, query->id, 2);
+    write_number(&writer, flags, 2);
+    write_number(&writer, query->question_bytes ? 1 : 0, 2);
+    write_number(&writer, (uint32_t)count, 2);
+    write_number(&writer, 0, 2);
+    write_number(&writer, query->has_extension ? 1 : 0, 2);
+    write_bytes(&writer, query->question, query->question_bytes);
+    for (size_t i = 0; i < count; i++) {
+        write_number(&writer, NAME_AT_QUESTION, 2);
+        write_number(&writer, query->type, 2);
+        write_number(&writer, query->class, 2);
+        write_number(&writer, answer->lasts_seconds, 4);
+        write_number(&writer, (uint32_t)address_bytes, 2);
+        write_bytes(&writer, answer->addresses + i * address_bytes, address_bytes);
+    }
+    if (query->has_extension)
+        write_extension(&writer, answer, room - count * (12 + address_bytes));
+    return writer.size;
+}
