@@ -149,7 +149,7 @@ static void write_extension(struct writer *writer, const struct dns_answer *answ
 size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *answer,
                         size_t limit, uint8_t out[static DNS_ANSWER_MAX])
 {
-    struct writer writer = {.out = out};
+    struct writer writer = {.size = 0};
     size_t address_bytes = query->type == DNS_AAAA ? 16 : 4;
     size_t fixed =
         HEADER_BYTES + query->question_bytes + (query->has_extension ? EXTENSION_BYTES : 0);
@@ -159,6 +159,7 @@ size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *
     uint32_t flags = IS_ANSWER | HAS_RECURSION | (query->wants_recursion ? WANTS_RECURSION : 0) |
                      (count < answer->address_count ? IS_CUT : 0) | answer->code;
 
+    writer.out = out;
     write_number(&writer, query->id, 2);
     write_number(&writer, flags, 2);
     write_number(&writer, query->question_bytes ? 1 : 0, 2);

@@ -81,8 +81,8 @@ START_TEST(what_could_be_read_in_two_ways_is_refused)
         "POST / HTTP/1.1\r\nHost: a.b\r\nContent-Length: 99999999999999999999\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a.b\r\nTransfer-Encoding: xchunked\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a.b\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: a.b\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
-        "identity\r\n\r\n",
+        ("POST / HTTP/1.1\r\nHost: a.b\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+         "identity\r\n\r\n"),
         "POST / HTTP/1.0\r\nHost: a.b\r\nTransfer-Encoding: chunked\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a.b\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a.b\r\nx\r\n\r\n",
