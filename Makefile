@@ -2,6 +2,10 @@
 # The front door; meson and ninja do the work.
 BUILD ?= build
 PREFIX ?= /usr/local
+# Shells but bash leave the tilde of PREFIX=~/.local as it is.
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
+# Below every prefix the same place, whatever Debian's tools are installed.
+PLACES = --prefix=$(PREFIX) --libdir=lib
 FUZZ_SECONDS ?= 60
 BENCH_RUNS ?= 100
 TRUTH_SECONDS ?= 600
@@ -15,7 +19,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@scripts/deps.sh build
-	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@meson setup $(BUILD) $(PLACES) >/dev/null
 
 # Runs a command inside, in the current directory, and shows what it could do and what not.
 run: all
@@ -88,9 +92,10 @@ bench: all
 	@scripts/bench.py --build $(BUILD) --runs $(BENCH_RUNS) --write
 
 install: $(BUILD)/build.ninja
-	@meson configure $(BUILD) --prefix=$(PREFIX)
+	@meson configure $(BUILD) $(PLACES)
 	@ninja -C $(BUILD) programs
 	@meson install -C $(BUILD) --no-rebuild
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || /sbin/ldconfig
 
 clean:
 	rm -rf build build-asan build-clang build-fuzz build-fuzz-plain build-vm

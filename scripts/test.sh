@@ -361,6 +361,7 @@ if [ "$(id -u)" -eq 0 ]; then
         --tap --every 4 --way query --way kernel
     live "vectors in a sandbox in a sandbox" tests/conformance/run --bawn "$work/plain/bin/bawn" \
         --tap --every 12 --way "nested query" --way nested
+    live "install below a home" bats --formatter tap tests/live/install.bats
     live "containers and virtual machines" env "BAWN=$work/plain/bin/bawn" \
         bats --formatter tap tests/live/ids.bats tests/live/kvm.bats tests/live/podman.bats
 fi
