@@ -12,7 +12,7 @@ TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test conformance test-agents test-work test-vm mutation lint fuzz truth bench install clean
+.PHONY: all run check test conformance test-agents test-deb test-work test-vm deb mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
@@ -33,7 +33,7 @@ check:
 # Everything CI checks: lint, unit, vectors, corpora, command line; plain and sanitized, as root
 # and as an ordinary user.
 test:
-	@scripts/deps.sh build test
+	@scripts/deps.sh build test deb
 	@scripts/test.sh
 
 # Every row of the vectors asked of the query and tried in a sandbox, as root and as an ordinary
@@ -53,6 +53,17 @@ test-work: all
 	@scripts/deps.sh build test work
 	@command -v npm >/dev/null || scripts/deps.sh npm
 	@python3 tests/live/work.py --bawn $(BUILD)/bawn --sources $(BUILD)/work-sources
+
+# Debian packages in the folder deb of the build; lintian must be content.
+deb:
+	@scripts/deps.sh build deb
+	@scripts/deb.sh $(BUILD)/deb
+
+# Whether another build makes the same packages, and whether they can be installed, used, upgraded and
+# removed: here, and on Debian 12 and 13, always in a copy. As root.
+test-deb: deb
+	@scripts/deps.sh test deb roots
+	@scripts/test-deb.sh $(BUILD)/deb bookworm trixie
 
 # What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.
 test-vm: all
@@ -98,4 +109,4 @@ install: $(BUILD)/build.ninja
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || /sbin/ldconfig
 
 clean:
-	rm -rf build build-asan build-clang build-fuzz build-fuzz-plain build-vm
+	rm -rf build build-asan build-clang build-fuzz build-fuzz-plain build-roots build-vm

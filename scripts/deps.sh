@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that are missing for the groups named: build, test, work, lint, fuzz, bench, vm.
+# Installs the Debian packages that are missing for the groups named: build, test, work, npm, lint, deb, roots,
+# fuzz, bench, vm.
 set -euo pipefail
 
 declare -A groups=(
@@ -9,6 +10,8 @@ declare -A groups=(
     [test]="check libsubunit-dev bats python3 podman uidmap busybox-static groff man-db bash-completion zsh fish clang clang-format clang-tidy cppcheck shellcheck libclang-rt-dev dbus-daemon python3-dbus python3-gi gdb strace git procps btrfs-progs"
     [work]="cargo curl default-jdk-headless dpkg-dev golang-go nodejs python3-pip python3-venv sqlite3"
     [npm]="npm" # other packages of nodejs bring it along
+    [deb]="debhelper dpkg-dev lintian"
+    [roots]="mmdebstrap"
     [vm]="e2fsprogs qemu-system-x86 busybox-static kmod cpio xz-utils iproute2 systemd"
     [fuzz]="clang libclang-rt-dev"
     [bench]="bubblewrap crun firejail gcc git make python3 strace util-linux"

@@ -13,7 +13,7 @@ fail() {
 }
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h')
-mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' '.ci/run')
+mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' '.ci/run' tests/deb/run debian/bawn.p{ostinst,ostrm,rerm})
 mapfile -t bats < <(git ls-files -co --exclude-standard '*.bats' 'tests/cli/*.bash')
 if [ "${1:-}" = --quick ]; then
     mapfile -t cases < <(
@@ -40,6 +40,10 @@ for file in tests/unit/test_*.c; do
     name=${file##*/test_}
     grep -qF "'${name%.c}'" tests/meson.build || fail "$file is not in tests/meson.build"
 done
+# The package has the profile that doctor tells people to write.
+while IFS= read -r line; do
+    grep -qF "\"${line:+    }$line\\n\"" src/plan/doctor.c || fail "doctor's AppArmor profile lacks: $line"
+done < <(grep -v '^#' debian/apparmor/bawn)
 
 [ "${1:-}" = --quick ] && exit $status
 

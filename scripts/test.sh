@@ -303,6 +303,8 @@ C
 }
 echo "==> install"
 installed "$work/installed"; note "install" $?
+echo "==> packages"
+scripts/deb.sh build/deb >/dev/null; note "packages" $?
 
 stage "$work/plain" build
 stage "$work/asan" build-asan
@@ -361,6 +363,7 @@ if [ "$(id -u)" -eq 0 ]; then
         --tap --every 4 --way query --way kernel
     live "vectors in a sandbox in a sandbox" tests/conformance/run --bawn "$work/plain/bin/bawn" \
         --tap --every 12 --way "nested query" --way nested
+    live "packages are installed and removed" scripts/test-deb.sh build/deb
     live "install below a home" bats --formatter tap tests/live/install.bats
     live "containers and virtual machines" env "BAWN=$work/plain/bin/bawn" \
         bats --formatter tap tests/live/ids.bats tests/live/kvm.bats tests/live/podman.bats
