@@ -60,9 +60,10 @@ deb:
 	@scripts/deb.sh $(BUILD)/deb
 
 # Whether another build makes the same packages, and whether they can be installed, used, upgraded and
-# removed: here, and on Debian 12 and 13, always in a copy. As root.
+# removed: here, and on Debian 12 and 13, always in a copy. In a virtual machine, whether their AppArmor
+# profile gives what it is for. As root.
 test-deb: deb
-	@scripts/deps.sh test deb roots
+	@scripts/deps.sh test deb roots vm
 	@scripts/test-deb.sh $(BUILD)/deb bookworm trixie
 
 # What this machine's kernel cannot show: stock kernels with cgroup v2, in a virtual machine.

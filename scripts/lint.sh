@@ -13,7 +13,7 @@ fail() {
 }
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h')
-mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' '.ci/run' tests/deb/run debian/bawn.p{ostinst,ostrm,rerm})
+mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' '.ci/run' tests/deb/{apparmor,run} debian/bawn.p{ostinst,ostrm,rerm})
 mapfile -t bats < <(git ls-files -co --exclude-standard '*.bats' 'tests/cli/*.bash')
 if [ "${1:-}" = --quick ]; then
     mapfile -t cases < <(

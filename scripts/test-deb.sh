@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test-deb.sh DIR [SUITE...]: tries the packages that deb.sh has made in DIR, in a copy of this machine's
-# root and in those of other suites, which are fetched once and kept in build-roots. Given suites, it also
-# builds the packages again, elsewhere, and compares them. Results in TAP. As root.
+# test-deb.sh DIR: tries the packages that deb.sh has made in DIR, in a copy of this machine's root.
+# test-deb.sh DIR SUITE...: also in roots of other suites, which are fetched once and kept in build-roots; the
+# AppArmor profile with the last one's parser, in a virtual machine; and builds the packages again,
+# elsewhere, and compares them. Results in TAP. As root.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 dir=$1
@@ -29,6 +30,9 @@ for suite in "$@"; do
 done
 
 [ $# -gt 0 ] || exit $status
+echo "# in a virtual machine"
+scripts/test-vm.sh -k 6.12 -- "$(realpath tests/deb/apparmor)" "$(realpath "$dir")" "$(realpath "$root")" ||
+    status=1
 again=$(mktemp -d /tmp/bawn-again.XXXXXX)
 trap 'rm -rf "$again"' EXIT
 (umask 077 && TZ=Pacific/Chatham scripts/deb.sh "$again/deb") >/dev/null || exit 1

@@ -28,6 +28,26 @@ setup() {
     is_json "$output"
 }
 
+@test "doctor: where AppArmor keeps user namespaces to itself, the remedy is a profile for bawn" {
+    local setting
+
+    mkdir kernel
+    for setting in 1 0; do
+        echo "$setting" >kernel/apparmor_restrict_unprivileged_userns
+        # shellcheck disable=SC2016 # the words are the shell's inside
+        run --separate-stderr -1 unshare --map-current-user --keep-caps --mount sh -c \
+            'mount --bind kernel /proc/sys/kernel && exec "$@"' sh env ASAN_OPTIONS=detect_leaks=0 \
+            strace -qq -f -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM "$BAWN" doctor
+        [[ $output == *"The native sandbox cannot run here: it needs user namespaces"* ]]
+        if [ "$setting" -eq 1 ]; then
+            [[ $output == *"profile bawn /usr/{,local/}bin/bawn flags=(unconfined)"* ]]
+            [[ $output == *"sudo apparmor_parser -r /etc/apparmor.d/bawn"* ]]
+        else
+            [[ $output != *apparmor_parser* ]]
+        fi
+    done
+}
+
 @test "doctor gives advice on the policy: commands outside, a whole home, opened secrets" {
     cat >p.yaml <<'EOF'
 sandbox:
