@@ -8,7 +8,7 @@ dir=$1 version=${2:-}
 log=$dir/build.log
 
 package=$(dpkg-parsechangelog -S Version)
-grep -qF "version: '$package'," meson.build || {
+grep -qxF "  version: '$package'," meson.build || {
     echo "bawn: debian/changelog has version $package, which is not the one in meson.build" >&2
     exit 1
 }

@@ -35,7 +35,7 @@ scripts/test-vm.sh -k 6.12 -- "$(realpath tests/deb/apparmor)" "$(realpath "$dir
     status=1
 again=$(mktemp -d /tmp/bawn-again.XXXXXX)
 trap 'rm -rf "$again"' EXIT
-(umask 077 && TZ=Pacific/Chatham scripts/deb.sh "$again/deb") >/dev/null || exit 1
+(umask 077 && TZ=Pacific/Chatham scripts/deb.sh "$again/deb") >&2 || exit 1
 if diff <(cd "$dir" && sha256sum ./*.deb) <(cd "$again/deb" && sha256sum ./*.deb); then
     echo "ok - built again, the packages are the same"
 else

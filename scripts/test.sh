@@ -304,7 +304,7 @@ C
 echo "==> install"
 installed "$work/installed"; note "install" $?
 echo "==> packages"
-scripts/deb.sh build/deb >/dev/null; note "packages" $?
+scripts/deb.sh build/deb; note "packages" $?
 
 stage "$work/plain" build
 stage "$work/asan" build-asan

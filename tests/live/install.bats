@@ -20,11 +20,15 @@ setup_file() {
     at_tree 'make PREFIX=\~/.local install' >"$log" 2>&1 || { tail "$log" >&2; return 1; }
 }
 
-# at_tree SCRIPT: as bawn-test, where the copy is in the place of the project: a build knows its own path.
-at_tree() {
+# in_place COMMAND...: where the copy is in the place of the project: a build knows its own path.
+in_place() {
     unshare --mount --propagation private sh -c 'mount --bind "$0" "$1" && shift && exec "$@"' \
-        "$BATS_FILE_TMPDIR/tree" "$PROJECT" \
-        runuser -u bawn-test -- env -i -C "$PROJECT" HOME="$BATS_FILE_TMPDIR/home" \
+        "$BATS_FILE_TMPDIR/tree" "$PROJECT" "$@"
+}
+
+# at_tree SCRIPT: there, as bawn-test.
+at_tree() {
+    in_place runuser -u bawn-test -- env -i -C "$PROJECT" HOME="$BATS_FILE_TMPDIR/home" \
         PATH=/usr/bin:/bin sh -c "$1"
 }
 
@@ -32,6 +36,10 @@ at_tree() {
 at_home() {
     run runuser -u bawn-test -- env -i -C "$BATS_FILE_TMPDIR/home" HOME="$BATS_FILE_TMPDIR/home" \
         PATH="$BATS_FILE_TMPDIR/home/.local/bin:/usr/bin:/bin" LC_ALL=C.UTF-8 "$@"
+}
+
+readme_program() {
+    sed -n '/^\/\* may.c: /,/^```$/p' "$PROJECT/README.md" | sed '$d'
 }
 
 @test "install below ~/.local compiles what knows the prefix, and nothing else" {
@@ -66,7 +74,7 @@ at_home() {
 @test "install below ~/.local: README's program is compiled with README's lines, and finds the library" {
     local path line
 
-    sed -n '/^\/\* may.c: /,/^```$/p' "$PROJECT/README.md" | sed '$d' >"$BATS_FILE_TMPDIR/home/may.c"
+    readme_program >"$BATS_FILE_TMPDIR/home/may.c"
     path=$(grep -o 'export PKG_CONFIG_PATH=[^`]*' "$PROJECT/README.md")
     line=$(grep -o 'cc may.c [^`]*' "$PROJECT/README.md")
     at_home sh -c "$path; $line && ./a.out x /etc/passwd"
@@ -103,4 +111,26 @@ C
         <(cd "$BATS_FILE_TMPDIR/home/.local" && find . ! -path './share/fish/*' -o -path '*vendor*' | sort)
     run grep -E 'rpath|stage' "$BATS_FILE_TMPDIR/home/stage/usr/lib/pkgconfig/bawn.pc"
     [ "$status" -eq 1 ]
+}
+
+@test "install by root: README's program is compiled with README's line, and finds the library" {
+    local line
+
+    mkdir "$BATS_TEST_TMPDIR/may"
+    readme_program >"$BATS_TEST_TMPDIR/may/may.c"
+    line=$(grep -o 'cc may.c [^`]*' "$PROJECT/README.md")
+    # What is installed, and what the loader remembers, is gone afterwards.
+    run in_place bash -euc 'mount -t tmpfs tmpfs /usr/local
+        mkdir -p /usr/local/etc/upper /usr/local/etc/work /usr/local/lib
+        mount -t overlay -o lowerdir=/etc,upperdir=/usr/local/etc/upper,workdir=/usr/local/etc/work overlay /etc
+        [ ! -d /var/cache/ldconfig ] || mount -t tmpfs tmpfs /var/cache/ldconfig
+        make -C "$1" PREFIX=/usr/local install >"$2/log" 2>&1 || { tail "$2/log"; exit 1; }
+        cd "$2"
+        eval "$3"
+        ./a.out x /etc/passwd
+        ldd a.out' bash "$PROJECT" "$BATS_TEST_TMPDIR/may" "$line"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = "x: yes" ]
+    [[ $output == *"libbawn.so.0 => /usr/local/lib/libbawn.so.0"* ]]
 }
