@@ -12,8 +12,8 @@ setup_file() {
     export PROJECT
     [ -f "$PROJECT/build/bawn" ] || skip "no build"
     mkdir "$tree" "$BATS_FILE_TMPDIR/home"
-    tar -C "$PROJECT" --exclude=./.git --exclude='./build-*' --exclude=./build/tests \
-        --exclude=./build/deb -c . | tar -C "$tree" -x
+    tar -C "$PROJECT" --exclude=./.git --exclude='./build-*' \
+        --exclude=./build/{agents,deb,tests,work-sources} -c . | tar -C "$tree" -x
     chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR" 2>/dev/null
     chown -R bawn-test: "$BATS_FILE_TMPDIR"
     at_tree 'make all' >"$log.make" 2>&1 || { tail "$log.make" >&2; return 1; }
