@@ -3,6 +3,7 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "api/repository.h"
 #include "api/view.h"
 #include "base/environ.h"
 #include "base/strbuf.h"
@@ -18,7 +19,8 @@ struct bawn_policy {
     struct policy policy;
     char **environ;    /* the caller's, as it was at loading */
     struct view *view; /* all that was looked at for it */
-    size_t sought;     /* patterns and files whose matches were looked for */
+    struct repository repository;
+    size_t sought; /* patterns and files whose matches were looked for */
 };
 
 struct bawn_host {

@@ -402,6 +402,8 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
+        r = assembly_grant_repository(assembly);
+    if (r == 0)
         r = assembly_examine_missing(assembly);
     if (r == 0)
         r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);

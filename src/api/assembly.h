@@ -41,6 +41,9 @@ int assembly_load_variables(struct assembly *assembly);
 /* Makes the policy's own files unwritable. */
 int assembly_seal(struct assembly *assembly);
 
+/* Of a finished policy: grants what git needs of the repository that the workspace is in. */
+int assembly_grant_repository(struct assembly *assembly);
+
 /* A path into out, which is returned. */
 __attribute__((format(printf, 2, 3))) const char *assembly_path(char out[LIMIT_PATH_BYTES],
                                                                 const char *format, ...);

@@ -68,7 +68,7 @@ bool hardlinks_count(struct hardlinks *hardlinks, const struct path_rule *rule, 
 bool hardlinks_count_dir(struct hardlinks *hardlinks, const struct path_rule *rule,
                          const char *dir_path, bool *ret_closed)
 {
-    DIR *dir = view_glance_dir(dir_path);
+    DIR *dir = view_glance_dir(AT_FDCWD, dir_path);
     const struct dirent *entry;
     char path[LIMIT_PATH_BYTES];
     bool is_good = true;

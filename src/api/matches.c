@@ -31,6 +31,9 @@
  * that no rule is about.
  */
 enum { WALK_ENTRIES = 500000, SOCKET_ENTRIES = 20000, WALK_DEPTH = 64, WALK_SECONDS = 10 };
+/* Directories of a work tree that a kept plan looks at again. In the others a socket that was made
+ * after the plan is as good as one that was made after the start. */
+enum { REPOSITORY_DIRS = 128 };
 
 struct walk {
     struct policy *policy;
@@ -40,7 +43,8 @@ struct walk {
     struct hardlinks hardlinks;
     bool has_patterns;
     bool with_sockets;
-    bool was_cut; /* a tree has more files than are looked through */
+    bool is_repository; /* the tree is the work tree around the workspace */
+    bool was_cut;       /* a tree has more files than are looked through */
     size_t entries;
     int64_t deadline; /* by clock_ms */
     struct bawn_error *err;
@@ -106,6 +110,20 @@ static bool is_blind(const struct walk *walk, int dir_fd)
     struct stat st;
 
     return walk->hardlinks.files.count && !view_glance(dir_fd, ".", &st);
+}
+
+/* The work tree around the workspace: the user's, though nobody names it. */
+static bool is_repository(const struct policy *policy, const struct path_rule *rule)
+{
+    return policy->repository && rule->kind == RULE_PATH &&
+           rule->layer->authority == AUTHORITY_BUILTIN &&
+           strcmp(rule->path, policy->repository) == 0;
+}
+
+/* Whether nothing else is looked for. */
+static bool is_for_sockets(const struct walk *walk)
+{
+    return !walk->has_patterns && walk->hardlinks.files.count == 0;
 }
 
 static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *path, unsigned depth);
@@ -204,6 +222,16 @@ static int walk_below(struct walk *walk, const char *hidden)
     return r;
 }
 
+/* A tree where sockets may be used: what is held in it is walked by itself. */
+static bool is_writable_root(const struct policy *policy, const char *path)
+{
+    vec_each (&policy->rules, rule) {
+        if (is_grant(*rule) && (*rule)->write == ACCESS_ALLOW && strcmp((*rule)->path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry, char *path,
                       unsigned depth)
 {
@@ -235,6 +263,8 @@ static int walk_entry(struct walk *walk, int dir_fd, const struct dirent *entry,
             decisions[held->rule->read >= ACCESS_ASK ? PATH_READ : PATH_WRITE].access < ACCESS_ASK)
             return note(walk, held->rule, path);
     }
+    if (is_for_sockets(walk) && is_writable_root(walk->policy, path))
+        return 0;
     return entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN
                ? walk_dir(walk, dir_fd, entry->d_name, path, depth + 1)
                : 0;
@@ -249,7 +279,10 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
 
     if (depth > WALK_DEPTH)
         return walk->has_patterns ? refuse(walk, path) : 0;
-    dir = view_open_dir(walk->view, parent_fd, name, path);
+    if (walk->is_repository && is_for_sockets(walk) && walk->view->listed >= REPOSITORY_DIRS)
+        dir = view_glance_dir(parent_fd, name);
+    else
+        dir = view_open_dir(walk->view, parent_fd, name, path);
     if (!dir && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
         return 0;
     if (!dir || is_blind(walk, dirfd(dir))) {
@@ -346,7 +379,8 @@ static int walk_shown(struct walk *walk)
  * written. */
 static bool is_held(const struct policy *policy, const struct path_rule *rule)
 {
-    return !rule->wild && rule->layer->authority != AUTHORITY_BUILTIN &&
+    return !rule->wild &&
+           (rule->layer->authority != AUTHORITY_BUILTIN || is_repository(policy, rule)) &&
            (rule->read_only || (rule->kind == RULE_PATTERN && rule->read < ACCESS_ASK)) &&
            is_walked(policy, rule->path);
 }
@@ -371,6 +405,7 @@ static int walk_rule(struct walk *walk, const struct path_rule *rule, bool is_he
     int r;
 
     walk->sockets = is_held_here ? socket_rule(walk, rule) : NULL;
+    walk->is_repository = is_repository(walk->policy, rule);
     if (is_held_here && !walk->sockets)
         return error_memory(walk->err);
     if (!walk->has_patterns && !walk->sockets && !may_have_links(walk, rule))

@@ -370,9 +370,9 @@ bool view_glance(int dir_fd, const char *name, struct stat *ret_status)
     return fstatat(dir_fd, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-DIR *view_glance_dir(const char *path)
+DIR *view_glance_dir(int parent_fd, const char *name)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
     if (!dir)

@@ -70,7 +70,7 @@ DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const cha
  * does not know when the answer becomes another.
  */
 bool view_glance(int dir_fd, const char *name, struct stat *ret_status);
-DIR *view_glance_dir(const char *path);
+DIR *view_glance_dir(int parent_fd, const char *name);
 
 /* The working directory, which the launcher has in the key; false: there is none. */
 bool view_cwd(char ret_path[LIMIT_PATH_BYTES]);

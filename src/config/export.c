@@ -72,7 +72,9 @@ static void export_paths(const struct policy *policy, bool with_builtin, struct 
     vec_each (&policy->rules, rule) {
         const char *name;
 
+        /* A repository is found anew by who reads it: sandbox.repository says so. */
         if ((*rule)->kind != RULE_PATH || (*rule)->link ||
+            strcmp((*rule)->layer->name, LAYER_REPOSITORY) == 0 ||
             !is_exported((*rule)->layer, with_builtin))
             continue;
         name = free_name(&arena, &taken, (*rule)->name);

@@ -14,7 +14,8 @@ bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
     const struct policy *policy = plan->policy;
 
     return !step->read_only || policy_is_in_home(policy, step->source) ||
-           path_is_below(step->source, policy->workspace);
+           path_is_below(step->source, policy->workspace) ||
+           (policy->repository && path_is_below(step->source, policy->repository));
 }
 
 /* In place of what a writable tree shows there: the same, read-only. */

@@ -150,7 +150,8 @@ static bool is_shut(const struct plan *plan, const struct spot *spot, enum view 
     if (plan->facts->uid == 0 && path_is_below(policy->workspace, path))
         return false;
     if (spot->view != VIEW_RO || is_package_list(path) || policy_is_in_home(policy, path) ||
-        path_is_below(path, policy->workspace) || path_is_below(policy->home, path))
+        path_is_below(path, policy->workspace) || path_is_below(policy->home, path) ||
+        (policy->repository && path_is_below(path, policy->repository)))
         return false;
     for (size_t i = 0; i < PLACE_COUNT; i++) {
         if (around == VIEW_RO ? strcmp(path, service_places[i].path) == 0

@@ -317,20 +317,27 @@ int policy_add_rule(struct policy *policy, const struct path_rule *rule, struct 
     return vec_push(&policy->rules, copy) ? 0 : -ENOMEM;
 }
 
+int policy_add_found(struct policy *policy, const struct path_rule *rule, struct bawn_error *err)
+{
+    struct path_rule *copy = arena_new(&policy->arena, struct path_rule);
+
+    if (!copy)
+        return error_memory(err);
+    *copy = *rule;
+    if (!vec_push(&policy->rules, copy))
+        return error_memory(err);
+    return pathtree_add(&policy->tree, &policy->arena, copy, err);
+}
+
 static int add_copy(struct policy *policy, const struct path_rule *rule, const char *path,
                     bool wild, struct bawn_error *err)
 {
-    struct path_rule *alias = arena_new(&policy->arena, struct path_rule);
+    struct path_rule alias = *rule;
 
-    if (!alias)
-        return error_memory(err);
-    *alias = *rule;
-    alias->link = rule->path;
-    alias->wild = wild;
-    alias->path = arena_strdup(&policy->arena, path);
-    if (!alias->path || !vec_push(&policy->rules, alias))
-        return error_memory(err);
-    return pathtree_add(&policy->tree, &policy->arena, alias, err);
+    alias.link = rule->path;
+    alias.wild = wild;
+    alias.path = arena_strdup(&policy->arena, path);
+    return alias.path ? policy_add_found(policy, &alias, err) : error_memory(err);
 }
 
 int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,

@@ -41,6 +41,9 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id);
 int policy_add_alias(struct policy *policy, const struct path_rule *rule, const char *path,
                      struct bawn_error *err);
 
+/* After policy_finish: a rule that was found out. It is copied, as above. */
+int policy_add_found(struct policy *policy, const struct path_rule *rule, struct bawn_error *err);
+
 /* After policy_finish: a pattern once more, as the path of a file that it matches. */
 int policy_add_match(struct policy *policy, const struct path_rule *rule, const char *path,
                      struct bawn_error *err);

@@ -36,6 +36,9 @@ enum authority {
     AUTHORITY_COUNT,
 };
 
+/* The name of the layer with what was found out of the workspace's repository. */
+#define LAYER_REPOSITORY "repository"
+
 struct layer {
     enum layer_id id;
     enum authority authority;
@@ -113,6 +116,7 @@ struct policy {
     struct arena arena;
     const char *home;
     const char *workspace;
+    const char *repository; /* the work tree that the workspace is in, if git is to work there */
     const struct place *places; /* HOME first; ends with a NULL name */
     bool can_ask;
     VEC(const struct layer *) layers;

@@ -11,6 +11,7 @@
 static const char *const reads_words[] = {"strict", "dynamic", "static", NULL};
 static const char *const network_words[] = {"none", "proxy", "isolated", "veth", "host", NULL};
 static const char *const home_words[] = {"none", "private", "keep", NULL};
+static const char *const repository_words[] = {"none", "auto", NULL};
 static const char *const unlisted_words[] = {"deny", "ask", NULL};
 static const char *const limits_words[] = {"strict", "default", "none", NULL};
 
@@ -94,6 +95,12 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                       "What stands at the home inside, below what is granted there: private is an "
                       "empty directory that is gone afterwards, keep is one for each workspace "
                       "that is there again the next time, none is nothing."},
+    [SETTING_REPOSITORY] =
+        {"sandbox.repository", VALUE_WORD, NARROW_LOWER, 0, repository_words,
+         "auto: where the workspace is in a git repository that lies around it or elsewhere "
+         "(a subdirectory, a linked worktree, a submodule), the rest of the work tree can be "
+         "read, and what git keeps can be written but for hooks and configuration. none: not. "
+         "Default: none, but the profiles default and strict set auto."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {

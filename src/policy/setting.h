@@ -35,6 +35,7 @@ enum setting_id {
     SETTING_DEVICES_KVM,
     SETTING_WORKSPACE_MOUNT,
     SETTING_HOME,
+    SETTING_REPOSITORY,
     SETTING_COUNT,
 };
 
@@ -127,6 +128,7 @@ enum list_id list_find(const char *key);
 
 enum reads_mode { READS_STRICT, READS_DYNAMIC, READS_STATIC };
 enum network_mode { NETWORK_NONE, NETWORK_PROXY, NETWORK_ISOLATED, NETWORK_VETH, NETWORK_HOST };
+enum repository_mode { REPOSITORY_NONE, REPOSITORY_AUTO };
 enum home_mode { HOME_NONE, HOME_PRIVATE, HOME_KEEP };
 enum unlisted { UNLISTED_DENY, UNLISTED_ASK };
 enum limits_preset { LIMITS_STRICT, LIMITS_DEFAULT, LIMITS_NONE };

@@ -124,12 +124,14 @@ class World:
         self.own(path)
 
     def make_entry(self, line):
-        """dir PATH, file PATH, socket PATH, link PATH -> TARGET, hard PATH -> TARGET"""
+        """dir PATH, file PATH, text PATH -> TEXT, socket PATH, link PATH -> TARGET, hard PATH -> TARGET"""
         word, path = line.split(b" ", 1)
         if word == b"dir":
             self.make_dirs(path)
         elif word == b"file":
             self.make_file(path, SEED + repr(path).encode())
+        elif word == b"text":
+            self.make_file(*path.split(b" -> ", 1))
         elif word == b"socket":
             self.listen_unix(path)
         else:

@@ -80,7 +80,8 @@ COMPLAINS(unknown_key_far_from_all_lists_the_keys,
           "  zzzzzzzz: 1\n",
           "p.yaml:2:3 error config.unknown_key: unknown key sandbox.zzzzzzzz\n"
           "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-          "require_os_sandbox, limits, process, devices, workspace_mount, home, reopen\n")
+          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+          "reopen\n")
 
 COMPLAINS(unknown_key_below_network, "sandbox: {network: {alow: [a.example]}}\n",
           "p.yaml:1:21 error config.unknown_key: unknown key sandbox.network.alow\n"
@@ -150,10 +151,12 @@ COMPLAINS(names_of_objects_are_unknown_keys,
           "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n"
           "p.yaml:3:11 error config.unknown_key: unknown key sandbox.constructor\n"
           "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-          "require_os_sandbox, limits, process, devices, workspace_mount, home, reopen\n"
+          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+          "reopen\n"
           "p.yaml:3:27 error config.unknown_key: unknown key sandbox.hasOwnProperty\n"
           "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-          "require_os_sandbox, limits, process, devices, workspace_mount, home, reopen\n")
+          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+          "reopen\n")
 
 COMPLAINS(empty_key_is_unknown, "\"\": 1\n",
           "p.yaml:1:1 error config.unknown_key: unknown key \n"

@@ -88,7 +88,7 @@ static void make_file(const char *path, const char *text)
     ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-/* "dir PATH", "file PATH", "link PATH -> TARGET", "hard PATH -> TARGET". */
+/* "dir PATH", "file PATH", "text PATH -> TEXT", "link PATH -> TARGET", "hard PATH -> TARGET". */
 static void make_entry(const char *line)
 {
     autofree char *text = expand(line, true);
@@ -106,10 +106,14 @@ static void make_entry(const char *line)
     } else {
         bool is_hard = strcmp(text, "hard") == 0;
 
-        ck_assert(is_hard || strcmp(text, "link") == 0);
         arrow = strstr(path, " -> ");
         ck_assert_ptr_nonnull(arrow);
         *arrow = '\0';
+        if (strcmp(text, "text") == 0) {
+            make_file(path, arrow + 4);
+            return;
+        }
+        ck_assert(is_hard || strcmp(text, "link") == 0);
         make_parents(path);
         ck_assert_msg((is_hard ? link : symlink)(arrow + 4, path) == 0, "link %s: %s", path,
                       strerror(errno));
