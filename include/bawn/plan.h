@@ -48,8 +48,8 @@ BAWN_API enum bawn_enforcement bawn_plan_enforcement(const struct bawn_plan *pla
 BAWN_API int bawn_plan_print(const struct bawn_plan *plan, enum bawn_format format, char **ret_text,
                              struct bawn_error *err);
 
-/* What the limits that were chosen by name ("strict") do not hold on this host, and run goes on
- * without: a line each; "" when there is none. */
+/* What run goes on without: limits that were chosen by name ("strict") and that this host does not
+ * hold, git configuration that cannot be read. A line each; "" when there is none. */
 BAWN_API int bawn_plan_left_out(const struct bawn_plan *plan, char **ret_text,
                                 struct bawn_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host: what the kernel grants, and plans for it. */
 #include "api/api.h"
+#include "api/git_identity.h"
 #include "backend/backend.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -92,6 +93,8 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     struct bawn_plan *plan = calloc(1, sizeof(*plan));
     struct plan_input input = {.policy = &policy->policy,
                                .environ = (const char *const *)policy->environ};
+    autofree char *gitconfig = NULL;
+    autofree char *gitconfig_why = NULL;
     int r;
 
     if (!plan)
@@ -105,7 +108,11 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     }
     input.facts = &plan->facts;
     input.looker = &plan->view->looker;
-    r = plan_make(&input, &plan->plan, err);
+    r = git_identity_read(policy, plan->view, &gitconfig, &gitconfig_why, err);
+    input.gitconfig = gitconfig;
+    input.gitconfig_why = gitconfig_why;
+    if (r == 0)
+        r = plan_make(&input, &plan->plan, err);
     if (r < 0) {
         view_free(plan->view);
         free(plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the launcher is. */
+/* Where bawn's other programs are. */
 #ifndef API_LAUNCHER_H
 #define API_LAUNCHER_H
 
@@ -8,5 +8,8 @@
 #include <bawn/error.h>
 
 int launcher_find(char out[LIMIT_PATH_BYTES], struct bawn_error *err);
+
+/* The program that reads git configuration. */
+int launcher_find_git(char out[LIMIT_PATH_BYTES], struct bawn_error *err);
 
 #endif

@@ -251,8 +251,8 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
     }
     if (!ret_decision)
         return (int)verdict_of(decision->access);
-    code =
-        message_path(policy, op, path, decision, decisions[PATH_READ].access < ACCESS_ASK, &text);
+    code = message_path(policy, op, decision->access == ACCESS_PRIVATE ? resolved : path, decision,
+                        decisions[PATH_READ].access < ACCESS_ASK, &text);
     message_label(decision, &rule);
     return decision_give(verdict_of(decision->access), code, &text, &rule,
                          decision->socket ? &decision->socket->origin

@@ -15,24 +15,39 @@
 
 /* SECURITY: never looked for in PATH, which a project may have set. Beside the program that runs
  * (a build, or /usr/bin), where it was installed, else nowhere. */
-int launcher_find(char out[LIMIT_PATH_BYTES], struct bawn_error *err)
+static int find(const char *const *places, const char *installed, char out[LIMIT_PATH_BYTES])
 {
-    static const char *const places[] = {"bawn", "../bin/bawn", "../../bin/bawn"};
     char self[LIMIT_PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     char *slash;
 
     self[length > 0 ? length : 0] = '\0';
     slash = strrchr(self, '/');
-    for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
-        (void)snprintf(out, LIMIT_PATH_BYTES, "%.*s/%.30s", (int)(slash - self), self, places[i]);
+    for (; slash && *places; places++) {
+        (void)snprintf(out, LIMIT_PATH_BYTES, "%.*s/%.30s", (int)(slash - self), self, *places);
         if (access(out, X_OK) == 0)
             return 0;
     }
-    (void)snprintf(out, LIMIT_PATH_BYTES, "%s", BAWN_BINDIR "/bawn");
-    if (access(out, X_OK) == 0)
+    (void)snprintf(out, LIMIT_PATH_BYTES, "%s", installed);
+    return access(out, X_OK) == 0 ? 0 : -ENOENT;
+}
+
+int launcher_find(char out[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    static const char *const places[] = {"bawn", "../bin/bawn", "../../bin/bawn", NULL};
+
+    if (find(places, BAWN_BINDIR "/bawn", out) == 0)
         return 0;
     return error_set(err, ENOENT, "run.no_launcher", "the launcher is not installed: %s", out);
+}
+
+int launcher_find_git(char out[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    static const char *const places[] = {"bawn-git", "../libexec/bawn/bawn-git", NULL};
+
+    if (find(places, BAWN_LIBEXECDIR "/bawn-git", out) == 0)
+        return 0;
+    return error_set(err, ENOENT, "plan.no_git_reader", "%s is not installed", out);
 }
 
 int bawn_launcher_exec(int plan_fd, char *const *args, struct bawn_error *err)

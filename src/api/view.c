@@ -312,30 +312,41 @@ bool view_is_closed(struct view *view, const char *path, bool to_all)
     return note != NULL;
 }
 
+/* Notes a file before it is read: who changes it from now on changes its time, if that is not new.
+ */
+int view_note_file(struct view *view, const char *path)
+{
+    struct stat status;
+    struct view_note *note;
+    int r;
+
+    if (stat(path, &status) < 0) {
+        r = -errno;
+        (void)view_look(view, path);
+        view->is_moving |= r != -ENOENT && r != -ENOTDIR;
+        return r;
+    }
+    note = new_note(view, SEEN_OTHER, path);
+    if (!note)
+        return -ENOMEM;
+    fill_note(note, DEP_FILE, &status);
+    view->is_moving |= !image_is_settled(note->dep.dep.ctime_ns, clock_wall());
+    return 0;
+}
+
 int view_read(struct view *view, const char *path, size_t limit, char **ret_data,
               size_t *ret_length, struct bawn_error *err)
 {
     char absolute[2 * LIMIT_PATH_BYTES];
     char cwd[LIMIT_PATH_BYTES];
-    struct stat status;
-    struct view_note *note;
-    int r = 0;
+    int r;
 
     if (*path != '/' && view_cwd(cwd) &&
         (size_t)snprintf(absolute, sizeof(absolute), "%s/%s", cwd, path) < sizeof(absolute))
         path = absolute;
-    /* Before it is read: who changes it from now on changes its time, if that is not new. */
-    if (stat(path, &status) < 0) {
-        r = -errno;
-        (void)view_look(view, path);
-        view->is_moving |= r != -ENOENT && r != -ENOTDIR;
-        return error_errno(err, -r, "open %s", path);
-    }
-    note = new_note(view, SEEN_OTHER, path);
-    if (!note)
-        return error_memory(err);
-    fill_note(note, DEP_FILE, &status);
-    view->is_moving |= !image_is_settled(note->dep.dep.ctime_ns, clock_wall());
+    r = view_note_file(view, path);
+    if (r < 0)
+        return r == -ENOMEM ? error_memory(err) : error_errno(err, -r, "open %s", path);
     r = file_read(AT_FDCWD, path, limit, ret_data, ret_length, err);
     view->is_moving |= r < 0;
     return r;

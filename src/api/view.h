@@ -62,6 +62,10 @@ bool view_stat(struct view *view, const char *path, struct stat *ret_status);
 int view_read(struct view *view, const char *path, size_t limit, char **ret_data,
               size_t *ret_length, struct bawn_error *err);
 
+/* A file that somebody else reads for the plan, before or right after it does: 0, or an errno where
+ * there is none. */
+int view_note_file(struct view *view, const char *path);
+
 /* A directory to be listed, opened without following a link; NULL with errno. */
 DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const char *path);
 

@@ -288,13 +288,13 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
             return; /* a tree of one file: it is listed by itself */
         place_make_parents(compiler, resolved);
         place_step(compiler, place_when_made(compiler, resolved),
-                   (struct image_mount){.step = STEP_TEXT}, text, resolved);
+                   (struct image_mount){.step = STEP_TEXT, .mode = MODE_TEXT}, text, resolved);
         return;
     }
     if (place_look(compiler, resolved) != LOOK_OTHER)
         return;
     (void)snprintf(name, sizeof(name), "text-%u", compiler->texts++);
-    own_shelf(compiler, STEP_TEXT, 0, name, text);
+    own_shelf(compiler, STEP_TEXT, MODE_TEXT, name, text);
     place_step(compiler, place_is_early(compiler, resolved) ? PLACE_EARLY : PLACE_LATE, mount, name,
                resolved);
 }
@@ -304,6 +304,21 @@ static void text_step(struct compiler *compiler, const char *path, const char *t
 static const char no_resolver[] = "# the sandbox has no network of its own\n"
                                   "nameserver 192.0.2.1\n"
                                   "options timeout:1 attempts:1\n";
+
+/* In the home, which is private and writable then: the command may change it like any of its own.
+ */
+static void gitconfig_step(struct compiler *compiler)
+{
+    const struct plan *plan = compiler->input->plan;
+    struct image_mount file = {.step = STEP_TEXT, .mode = MODE_FILE};
+    char path[LIMIT_PATH_BYTES];
+
+    if (!plan->gitconfig || (size_t)snprintf(path, sizeof(path), "%s/" PLAN_GITCONFIG,
+                                             plan->policy->home) >= sizeof(path))
+        return;
+    if (is_in_pool(compiler, path) && !place_is_made(compiler, path, MADE_ENTRY))
+        place_step(compiler, place_when_made(compiler, path), file, plan->gitconfig, path);
+}
 
 void own_files(struct compiler *compiler)
 {
@@ -322,6 +337,7 @@ void own_files(struct compiler *compiler)
               "127.0.0.1 localhost bawn\n::1 localhost ip6-localhost ip6-loopback\n");
     if (input->plan->network.mode != NETWORK_HOST)
         text_step(compiler, "/etc/resolv.conf", no_resolver);
+    gitconfig_step(compiler);
 }
 
 /* The groups as programs that make containers look for them. */

@@ -6,7 +6,7 @@
 
 #include "plan/compiler.h"
 
-enum { MODE_SHARED = 01777, MODE_PRIVATE = 0700 };
+enum { MODE_SHARED = 01777, MODE_PRIVATE = 0700, MODE_TEXT = 0444, MODE_FILE = 0644 };
 
 /* What is mounted from beside the root, where nobody inside sees it. */
 void own_shelf(struct compiler *compiler, enum image_step step, unsigned mode, const char *name,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "policy/build.h"
+#include "policy/decide.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -353,6 +354,30 @@ static int plan_home(struct plan *plan)
                 : 0;
 }
 
+bool plan_has_own_gitconfig(const struct policy *policy)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    char path[LIMIT_PATH_BYTES];
+
+    return (size_t)snprintf(path, sizeof(path), "%s/" PLAN_GITCONFIG, policy->home) <
+               sizeof(path) &&
+           decide_path(policy, path, decisions) == 0 &&
+           decisions[PATH_READ].access == ACCESS_PRIVATE &&
+           decisions[PATH_WRITE].access == ACCESS_PRIVATE && decisions[PATH_READ].rule &&
+           policy_is_in_home(policy, decisions[PATH_READ].rule->path);
+}
+
+static int plan_gitconfig(struct plan *plan, const struct plan_input *input)
+{
+    if (input->gitconfig)
+        plan->gitconfig = arena_strdup(&plan->arena, input->gitconfig);
+    if (input->gitconfig_why)
+        plan->gitconfig_why = arena_strdup(&plan->arena, input->gitconfig_why);
+    return (input->gitconfig && !plan->gitconfig) || (input->gitconfig_why && !plan->gitconfig_why)
+               ? -ENOMEM
+               : 0;
+}
+
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err)
 {
     struct plan *plan = ret_plan;
@@ -377,6 +402,8 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
         r = plan_limits(plan);
     if (r == 0)
         r = plan_home(plan);
+    if (r == 0)
+        r = plan_gitconfig(plan, input);
     if (r == 0)
         r = plan_env(plan, input->environ);
     if (r < 0) {

@@ -108,6 +108,8 @@ struct plan {
     VEC(struct limit_step) limits;
     VEC(struct env_step) env;
     VEC(struct enforcement) rules;
+    const char *gitconfig;     /* what ~/.gitconfig says inside, where that is our own; or NULL */
+    const char *gitconfig_why; /* why it says nothing, where it should; or NULL */
     size_t unenforced;
     size_t shut;     /* trees whose sockets are to be out of reach */
     size_t given_up; /* built-in rules that nobody holds, where nobody is told of what is made */
@@ -119,6 +121,7 @@ struct plan_input {
     const struct host_facts *facts;
     const char *const *environ;
     const struct looker *looker;
+    const char *gitconfig, *gitconfig_why; /* as the plan has them; NULL: none */
 };
 
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err);
@@ -133,6 +136,10 @@ int plan_network(struct plan *plan);
 
 /* Where the workspace is inside. */
 const char *plan_workspace_at(const struct plan *plan);
+
+/* Whether git finds its configuration in a home of the sandbox's own: there it is ours to make. */
+#define PLAN_GITCONFIG ".gitconfig"
+bool plan_has_own_gitconfig(const struct policy *policy);
 
 /* What a limit comes to, 0 for none. */
 uint64_t plan_limit(const struct plan *plan, enum setting_id id);

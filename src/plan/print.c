@@ -2,6 +2,7 @@
 /* A plan, printed. */
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "plan/plan.h"
 #include "policy/build.h"
 
@@ -57,6 +58,33 @@ static void print_process(const struct plan *plan, struct strbuf *out)
                     : ", may run containers");
 }
 
+/* The file of our own, with what it says. */
+static void print_gitconfig(const struct plan *plan, struct strbuf *out)
+{
+    const char *line = plan->gitconfig;
+
+    strbuf_add(out, "  file         ");
+    strbuf_add_escaped(out, plan->policy->home);
+    strbuf_add(out, "/" PLAN_GITCONFIG);
+    if (plan->gitconfig_why) {
+        strbuf_add(out, " is not made: ");
+        strbuf_add_escaped(out, plan->gitconfig_why);
+    } else {
+        strbuf_add(out, ", of your git configuration what runs nothing:");
+    }
+    strbuf_add(out, "\n");
+    while (line && *line) {
+        char text[256];
+        size_t length = strcspn(line, "\n");
+
+        (void)text_escape(text, sizeof(text), line + (*line == '\t'), length - (*line == '\t'),
+                          TEXT_ONE_LINE);
+        strbuf_addf(out, "%s%s", *line == '[' ? "                 " : " ", text);
+        strbuf_add(out, *line == '[' ? "" : "\n");
+        line += length + (line[length] == '\n');
+    }
+}
+
 static void print_mounts(const struct plan *plan, struct strbuf *out)
 {
     strbuf_addf(out, "\nnew root (%zu steps):\n", plan->mounts.count);
@@ -76,6 +104,8 @@ static void print_mounts(const struct plan *plan, struct strbuf *out)
             strbuf_add(out, ", a few files of the one around");
         strbuf_add(out, "\n");
     }
+    if (plan->gitconfig || plan->gitconfig_why)
+        print_gitconfig(plan, out);
     if (strcmp(plan_workspace_at(plan), plan->policy->workspace) != 0) {
         strbuf_add(out, "  the workspace is shown at ");
         strbuf_add_escaped(out, plan_workspace_at(plan));
@@ -278,6 +308,7 @@ static void json_mounts(const struct plan *plan, struct strbuf *out)
         json_close(out, '}');
     }
     json_close(out, ']');
+    json_put_string(out, "gitconfig", plan->gitconfig);
 }
 
 static void json_landlock(const struct plan *plan, struct strbuf *out)
@@ -403,6 +434,11 @@ int plan_print_left_out(const struct plan *plan, char **ret_text, struct bawn_er
     bool is_strict = policy_number(plan->policy, SETTING_LIMITS_PRESET) == LIMITS_STRICT;
 
     strbuf_add(&out, "");
+    if (plan->gitconfig_why) {
+        strbuf_add(&out, "your git configuration is not there inside, neither name nor mail: ");
+        strbuf_add_escaped(&out, plan->gitconfig_why);
+        strbuf_add(&out, "\n");
+    }
     vec_each (&plan->limits, step) {
         if (!is_strict || step->by != 0 || step->is_explicit || step->id != SETTING_LIMITS_CPU)
             continue;

@@ -163,6 +163,14 @@ static enum refusal refusal_of(enum message_op op, const struct path_decision *d
     return rule ? DENIED : OUTSIDE;
 }
 
+/* The one file in a private home that the host has a part in: see config/gitconfig.h. */
+static bool is_gitconfig(const struct policy *policy, const char *path)
+{
+    size_t length = strlen(policy->home);
+
+    return strncmp(path, policy->home, length) == 0 && strcmp(path + length, "/.gitconfig") == 0;
+}
+
 const char *message_path(const struct policy *policy, enum message_op op, const char *asked,
                          const struct path_decision *decision, bool is_readable, struct strbuf *out)
 {
@@ -180,7 +188,8 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
     enum refusal refusal;
 
     if (decision->access == ACCESS_PRIVATE)
-        strbuf_add(out, "private: nothing of the host is there");
+        strbuf_addf(out, "private: nothing of the host is there%s",
+                    is_gitconfig(policy, asked) ? " but settings of git that run nothing" : "");
     if (decision->access < ACCESS_ASK)
         return allowed[op];
     refusal = refusal_of(op, decision, is_readable);

@@ -162,6 +162,39 @@ static const char lists[] =
     "with an option such as --ro. To drop an entry for good, list it in sandbox.reopen, spelled as "
     "it is printed there. A pattern or a grant above it opens nothing.";
 
+static const char git[] =
+    "Where the home inside is private, ~/.gitconfig there is made from yours and from "
+    "$XDG_CONFIG_HOME/git/config (or from the file in GIT_CONFIG_GLOBAL), with the files that they "
+    "include; of the conditions of includeIf, gitdir and onbranch are known. It has these keys and "
+    "no "
+    "others, for their values run nothing and name no file: user, author and committer .name and "
+    ".email, user.useConfigOnly; advice.*, color.*, column.*; branch.autoSetupMerge, "
+    "autoSetupRebase, sort; commit.cleanup, status, verbose; core.abbrev, autocrlf, commentChar, "
+    "eol, fileMode, ignoreCase, logAllRefUpdates, precomposeUnicode, quotePath, safecrlf, "
+    "whitespace; diff.algorithm, colorMoved, colorMovedWS, context, interHunkContext, "
+    "mnemonicPrefix, noprefix, renameLimit, renames, submodule, suppressBlankEmpty; fetch.prune, "
+    "pruneTags; i18n.commitEncoding, logOutputEncoding; init.defaultBranch, defaultObjectFormat; "
+    "log.abbrevCommit, date, decorate, follow; merge.branchdesc, conflictStyle, directoryRenames, "
+    "ff, log, renames, stat; pull.ff, rebase; push.autoSetupRemote, default, followTags; "
+    "rebase.abbreviateCommands, autoSquash, autoStash, missingCommitsCheck, stat, updateRefs; "
+    "rerere.autoUpdate, enabled; safe.bareRepository; stash.showIncludeUntracked, showPatch, "
+    "showStat; status.branch, relativePaths, short, showStash, showUntrackedFiles, "
+    "submoduleSummary; tag.sort. Commits are not signed, and the file of core.excludesFile is not "
+    "there. The command may change the file; yours stays as it is. Where a policy shows "
+    "~/.gitconfig, "
+    "as --preset git does, that is there instead. 'bawn plan' prints what it says.\n"
+    "With sandbox.repository: auto the repository that the workspace belongs to is looked for from "
+    "the workspace upwards, below the home. From a subdirectory (paths.repository, paths.git-dir) "
+    "the rest of the work tree can be read and .git be written. In a linked worktree "
+    "(paths.git-common) that is what all worktrees share, but not HEAD, index and what else "
+    "belongs "
+    "to the others alone; in a submodule (paths.git-dir) its part of .git/modules. Hooks, "
+    "configuration and info/attributes cannot be written in any of them, whatever the presets. "
+    "Where the workspace is read-only so is all of it. What counts as a repository belongs to the "
+    "user, with the directories down to the workspace, has a configuration, and is called .git or "
+    "NAME.git; one that a file .git leads to must itself name this work tree. For others, and for "
+    "work trees that are the home, grant what is needed in sandbox.paths.";
+
 static const struct roff_entry formats[] = {
     {"claude", "The sandbox and permissions objects of Claude Code's settings.json; its other keys "
                "are ignored. Rules on files become paths and patterns, WebFetch(domain:NAME) a "
@@ -309,6 +342,7 @@ void docgen_policy(struct strbuf *out)
     add_paragraphs(out, network_order);
     add_keys(out);
     add_section(out, "BUILT\\-IN LISTS", lists);
+    add_section(out, "GIT", git);
     add_section(out, "OTHER FORMATS", other_formats);
     roff_entries(out, formats, COUNT(formats));
     strbuf_add(out, ".SH ENVIRONMENT\n");

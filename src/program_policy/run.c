@@ -4,6 +4,7 @@
 #include "program_policy/load.h"
 
 #include <bawn/run.h>
+#include <string.h>
 
 /* What the launcher is told again: the words of this command line, as they were typed. */
 int run_with_plan(const struct options *options, struct output *output, struct bawn_error *err)
@@ -26,8 +27,8 @@ int run_with_plan(const struct options *options, struct output *output, struct b
         result = bawn_plan_left_out(plan, &left_out, err);
     if (result < 0)
         return result;
-    if (left_out && *left_out)
-        strbuf_addf(&output->notes, "bawn: %s", left_out);
+    for (const char *line = left_out; line && *line; line += strcspn(line, "\n") + 1)
+        strbuf_addf(&output->notes, "bawn: %.*s\n", (int)strcspn(line, "\n"), line);
     output_flush(output);
     return bawn_launcher_exec(fd, output->args, err);
 }

@@ -9,7 +9,7 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimA";
+const char image_magic[8] = "bawnimB";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),

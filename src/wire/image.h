@@ -59,7 +59,7 @@ enum {
 struct image_mount {
     uint8_t step; /* enum image_step */
     uint8_t flags;
-    uint16_t mode; /* of what is made: STEP_DIR, STEP_TMPFS, STEP_PRIVATE */
+    uint16_t mode; /* of what is made: STEP_DIR, STEP_TEXT, STEP_TMPFS, STEP_PRIVATE */
     uint32_t source, target;
     uint64_t size_bytes; /* STEP_TMPFS, STEP_POOL; of STEP_NODE the device that it must be, 256 *
                           * major + minor, or 0 */

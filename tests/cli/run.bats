@@ -474,7 +474,7 @@ calls_of() {
         grep -c -e anon_inode -e socket: -e plans\n' >bin/script
     chmod 755 bin/script
     for kind in --quiet --detach; do
-        cp --remove-destination "$here/bawn-policy" bin/
+        cp --remove-destination "$here/bawn-git" "$here/bawn-policy" bin/
         for _ in {1..50}; do
             sleep 0.1 # from what has just changed no plan is kept
             bin/bawn run -- true
@@ -496,7 +496,7 @@ calls_of() {
     here=$(dirname "$BAWN")
     plans=$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/bawn/plans
     mkdir bin
-    cp "$here/bawn" "$here/bawn-policy" bin/
+    cp "$here/bawn" "$here/bawn-git" "$here/bawn-policy" bin/
     ln -s bin/bawn link
     for _ in {1..50}; do
         sleep 0.1 # from what has just changed no plan is kept

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/git_identity.h"
+
+#include "api/launcher.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "plan/plan.h"
+#include "policy/decide.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES = 256 * 1024, FILES_MAX = 2 };
+
+struct question {
+    char files[FILES_MAX][LIMIT_PATH_BYTES];
+    unsigned count;
+};
+
+static bool is_shown(const struct policy *policy, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return decide_path(policy, path, decisions) < 0 || decisions[PATH_READ].access == ACCESS_ALLOW;
+}
+
+/* One of the files that git reads, if it is there and not shown as it is. */
+static void add_file(struct question *question, const struct policy *policy, struct view *view,
+                     const char *dir, const char *name)
+{
+    char *file = question->files[question->count];
+
+    if ((size_t)snprintf(file, LIMIT_PATH_BYTES, "%s%s", dir, name) < LIMIT_PATH_BYTES &&
+        !is_shown(policy, file) && view_note_file(view, file) == 0)
+        question->count++;
+}
+
+/* As git looks for them, later ones over earlier ones. */
+static void find_files(struct question *question, const struct policy *policy, struct view *view)
+{
+    const char *named = view_variable(view, "GIT_CONFIG_GLOBAL");
+    const char *config = view_variable(view, "XDG_CONFIG_HOME");
+
+    if (named) {
+        if (*named == '/')
+            add_file(question, policy, view, named, "");
+        return;
+    }
+    if (config && *config == '/')
+        add_file(question, policy, view, config, "/git/config");
+    else
+        add_file(question, policy, view, policy->home, "/.config/git/config");
+    add_file(question, policy, view, policy->home, "/" PLAN_GITCONFIG);
+}
+
+static int start(const struct question *question, const struct bawn_policy *policy, int out_fd,
+                 pid_t *ret_pid, struct bawn_error *err)
+{
+    char program[LIMIT_PATH_BYTES];
+    char home[LIMIT_PATH_BYTES + 8];
+    char *variables[] = {home, NULL};
+    char *args[FILES_MAX + 3] = {(char *)(uintptr_t) "bawn-git",
+                                 (char *)(uintptr_t)policy->repository.git_dir};
+    posix_spawn_file_actions_t actions;
+    int r = launcher_find_git(program, err);
+    int failed;
+
+    if (r < 0)
+        return r;
+    for (unsigned i = 0; i < question->count; i++)
+        args[2 + i] = (char *)(uintptr_t)question->files[i];
+    (void)snprintf(home, sizeof(home), "HOME=%s", policy->policy.home);
+    failed = posix_spawn_file_actions_init(&actions);
+    if (failed == 0)
+        failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (failed == 0)
+        failed = posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
+    if (failed == 0)
+        failed = posix_spawn(ret_pid, program, &actions, NULL, args, variables);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return failed ? error_errno(err, failed, "start %s", program) : 0;
+}
+
+/* All that comes, up to a limit; whole records only. */
+static int hear(int fd, struct strbuf *answer, struct bawn_error *err)
+{
+    char block[4096];
+    ssize_t got;
+
+    while ((got = read(fd, block, sizeof(block))) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_errno(err, errno, "read git configuration");
+        if (answer->length + (size_t)got > ANSWER_BYTES)
+            return error_set(err, E2BIG, "plan.git_config", "git configuration: it is too long");
+        strbuf_add_bytes(answer, block, (size_t)got);
+    }
+    if (answer->failed)
+        return error_memory(err);
+    if (answer->length == 0 || answer->text[answer->length - 1] != '\0')
+        return error_set(err, EPROTO, "plan.git_config",
+                         "git configuration: it could not be read in time");
+    return 0;
+}
+
+static int ask(const struct question *question, const struct bawn_policy *policy,
+               struct strbuf *answer, struct bawn_error *err)
+{
+    autoclose int ours = -EBADF;
+    autoclose int theirs = -EBADF;
+    pid_t pid = 0;
+    int ends[2];
+    int r;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_errno(err, errno, "pipe");
+    ours = ends[0];
+    theirs = ends[1];
+    r = start(question, policy, theirs, &pid, err);
+    (void)close(take_fd(&theirs));
+    if (r < 0)
+        return r;
+    r = hear(ours, answer, err);
+    /* Who hears no more of it lets it end. */
+    (void)close(take_fd(&ours));
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return r;
+}
+
+/* Each record is for us; the files were read by now. */
+static int take(const struct strbuf *answer, struct view *view, char **ret_text, char **ret_why)
+{
+    const char *end = answer->text + answer->length;
+
+    for (const char *record = answer->text; record < end; record += strlen(record) + 1) {
+        char **into = *record == 't' ? ret_text : *record == 'e' ? ret_why : NULL;
+
+        if (*record == 'f')
+            (void)view_note_file(view, record + 1);
+        if (!into || *into)
+            continue;
+        *into = strdup(record + 1);
+        if (!*into)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int git_identity_read(const struct bawn_policy *policy, struct view *view, char **ret_text,
+                      char **ret_why, struct bawn_error *err)
+{
+    struct bawn_error why = {0};
+    struct question question = {0};
+    autostrbuf struct strbuf answer = {0};
+    int r;
+
+    *ret_text = *ret_why = NULL;
+    if (!plan_has_own_gitconfig(&policy->policy))
+        return 0;
+    find_files(&question, &policy->policy, view);
+    if (question.count == 0)
+        return 0;
+    r = ask(&question, policy, &answer, &why);
+    if (r == 0)
+        r = take(&answer, view, ret_text, ret_why);
+    else if (r != -ENOMEM)
+        *ret_why = strdup(why.message);
+    if (r == -ENOMEM || (r < 0 && !*ret_why))
+        return error_memory(err);
+    /* It is said at every start until it is mended. */
+    view->is_moving |= *ret_why != NULL;
+    return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program bawn-git: reads git configuration with libgit2, includes followed,
+ * and writes what a command in the sandbox gets of it.
+ *
+ *     bawn-git GIT_DIR FILE...
+ *
+ * How it works: loading libgit2 takes some two milliseconds and its set-up four
+ * more, which nobody else should pay. So this is a program of its own, started
+ * where a plan is made and there is such a file. On standard output are records
+ * that end with a NUL: "f" and a file that was read or looked for, in vain too;
+ * "t" and the text; "e" and why something could not be read. GIT_DIR is the
+ * repository that conditional includes ask about, or "".
+ */
+#include "config/gitconfig.h"
+
+#include <git2/buffer.h>
+#include <git2/config.h>
+#include <git2/errors.h>
+#include <git2/global.h>
+#include <git2/repository.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    DEPTH_MAX = 16, /* libgit2 follows includes ten deep */
+    PATH_BYTES = 4096,
+    SECONDS = 3, /* for it all: a file may be a pipe */
+};
+
+struct reader {
+    const char *git_dir;
+    git_repository *repository; /* NULL: none */
+    struct strbuf text;
+    char files[DEPTH_MAX + 1][PATH_BYTES]; /* that an entry of each depth is in */
+};
+
+static void tell(char what, const char *text)
+{
+    (void)putchar(what);
+    (void)fwrite(text, strlen(text) + 1, 1, stdout);
+}
+
+static void tell_error(const char *file)
+{
+    const git_error *error = git_error_last();
+
+    (void)printf("e%s: %s", file, error && error->message ? error->message : "cannot be read");
+    (void)putchar('\0');
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+
+    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+/* The file that an include in another names, whether it was followed or not. */
+static void name_included(struct reader *reader, unsigned depth, const char *value)
+{
+    const char *from = reader->files[depth];
+    const char *slash = strrchr(from, '/');
+    git_buf expanded = {0};
+    char path[2 * PATH_BYTES] = "";
+
+    if (*value != '/' && *value != '~' && slash)
+        (void)snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - from), from, value);
+    else if (git_config_parse_path(&expanded, value) == 0)
+        (void)snprintf(path, sizeof(path), "%s", expanded.ptr);
+    git_buf_dispose(&expanded);
+    if (strlen(path) >= PATH_BYTES)
+        *path = '\0';
+    memcpy(reader->files[depth + 1], path, strlen(path) + 1);
+    if (*path)
+        tell('f', path);
+}
+
+/* Entries come in the order of the files, those of an included one right behind the entry that
+ * includes it. */
+static void take_entry(struct reader *reader, const git_config_entry *entry)
+{
+    char path[PATH_BYTES];
+
+    gitconfig_add(&reader->text, entry->name, entry->value);
+    if (entry->include_depth >= DEPTH_MAX || !entry->value ||
+        (strncmp(entry->name, "include.", 8) != 0 && strncmp(entry->name, "includeif.", 10) != 0) ||
+        !ends_with(entry->name, ".path"))
+        return;
+    name_included(reader, entry->include_depth, entry->value);
+    if (strncmp(entry->name, "includeif.onbranch:", 19) == 0 && reader->repository) {
+        (void)snprintf(path, sizeof(path), "%s/HEAD", reader->git_dir);
+        tell('f', path);
+    }
+}
+
+static int read_file(struct reader *reader, const char *file)
+{
+    git_config *config = NULL;
+    git_config_iterator *entries = NULL;
+    git_config_entry *entry;
+    int r;
+
+    tell('f', file);
+    (void)snprintf(reader->files[0], PATH_BYTES, "%s", file);
+    r = git_config_new(&config);
+    if (r == 0)
+        r = git_config_add_file_ondisk(config, file, GIT_CONFIG_LEVEL_GLOBAL, reader->repository,
+                                       0);
+    if (r == 0)
+        r = git_config_iterator_new(&entries, config);
+    while (r == 0 && (r = git_config_next(&entry, entries)) == 0)
+        take_entry(reader, entry);
+    if (r != GIT_ITEROVER && r != GIT_ENOTFOUND)
+        tell_error(file);
+    git_config_iterator_free(entries);
+    git_config_free(config);
+    return r == GIT_ITEROVER || r == GIT_ENOTFOUND ? 0 : r;
+}
+
+int main(int argc, char **argv)
+{
+    static struct reader reader;
+    int r;
+
+    if (argc < 3) {
+        (void)fputs("bawn-git: bawn starts this where it needs it\n", stderr);
+        return 125;
+    }
+    (void)alarm(SECONDS);
+    r = git_libgit2_init();
+    if (r < 0) {
+        tell_error("libgit2");
+        return 0;
+    }
+    r = 0;
+    reader.git_dir = argv[1];
+    /* SECURITY: bare: neither its configuration nor its work tree is looked at. */
+    if (*argv[1] && git_repository_open_bare(&reader.repository, argv[1]) < 0)
+        reader.repository = NULL;
+    for (int i = 2; i < argc && r == 0; i++)
+        r = read_file(&reader, argv[i]);
+    if (r == 0 && reader.text.length && !reader.text.failed)
+        tell('t', reader.text.text);
+    strbuf_done(&reader.text);
+    git_repository_free(reader.repository);
+    (void)git_libgit2_shutdown();
+    return fflush(stdout) == 0 ? 0 : 1;
+}
