@@ -447,17 +447,19 @@ static bool has_same_matches(const struct tree_answer *a, const struct tree_answ
 }
 
 int pathtree_compare_below(const struct pathtree *tree, const char *a, const char *b,
-                           bool *ret_same)
+                           struct tree_answer ret_answers[2], enum tree_likeness *ret_likeness)
 {
-    struct tree_answer answers[2];
     struct walk walks[2] = {0};
-    int r = walk_path(&walks[0], tree, a, &answers[0]);
+    int r = walk_path(&walks[0], tree, a, &ret_answers[0]);
 
     if (r == 0)
-        r = walk_path(&walks[1], tree, b, &answers[1]);
-    *ret_same = r == 0 && has_same_nodes(&walks[0], &walks[1]) &&
-                has_same_matches(&answers[0], &answers[1], PATH_READ) &&
-                has_same_matches(&answers[0], &answers[1], PATH_WRITE);
+        r = walk_path(&walks[1], tree, b, &ret_answers[1]);
+    *ret_likeness = TREE_DIFFERENT;
+    if (r == 0 && has_same_nodes(&walks[0], &walks[1]))
+        *ret_likeness = has_same_matches(&ret_answers[0], &ret_answers[1], PATH_READ) &&
+                                has_same_matches(&ret_answers[0], &ret_answers[1], PATH_WRITE)
+                            ? TREE_SAME
+                            : TREE_SAME_BELOW;
     walk_done(&walks[0]);
     walk_done(&walks[1]);
     return r;

@@ -70,13 +70,17 @@ int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_r
 int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer);
 
 /*
- * Whether the rules cannot tell the two paths apart, nor anything below one
- * from the same below the other: the same nodes are active, the same rules
- * have matched, and their depths stand in the same order. Both are normalized;
- * what is there is not looked at. -ENOMEM is the only failure.
+ * How far the rules can tell two paths apart, and what is below one from the
+ * same below the other. Both are normalized; what is there is not looked at.
+ * -ENOMEM is the only failure. ret_answers are those for the two.
  */
+enum tree_likeness {
+    TREE_DIFFERENT,  /* rules that are more specific may hold below one, and not below the other */
+    TREE_SAME_BELOW, /* the same rules are met below both: the same nodes are active */
+    TREE_SAME, /* they cannot: the same rules have matched as well, in the same order of depths */
+};
 int pathtree_compare_below(const struct pathtree *tree, const char *a, const char *b,
-                           bool *ret_same);
+                           struct tree_answer ret_answers[2], enum tree_likeness *ret_likeness);
 
 /* What is wrong with a pattern, or NULL. */
 const char *pathtree_check(const char *pattern);

@@ -206,12 +206,34 @@ bool guard_has_below(const struct guard *guard, const char *path)
     return false;
 }
 
+/* Whether both names may be written, and in the same way: a private place is like itself alone. */
+static bool is_alike(const struct path_decision *a, const struct path_decision *b)
+{
+    return a->access == b->access && a->access < ACCESS_ASK && !a->only_dir && !b->only_dir &&
+           (a->access == ACCESS_ALLOW || a->rule == b->rule);
+}
+
+/*
+ * SECURITY: where the same rules are met below both names, but other ones have
+ * matched the names themselves, it counts what came of those: an entry of the
+ * built-in lists that the user re-opened, or that does not bind in a private home.
+ * A rule that is met further down is a pattern, which only ever refuses, and more
+ * specific than all that matched the names: it refuses below both.
+ */
 bool guard_is_same_below(const struct guard *guard, const char *a, const char *b)
 {
+    struct path_decision decisions[2][PATH_OP_COUNT];
     char buffers[2][GUARD_PATH_BYTES];
-    bool is_same;
+    struct tree_answer answers[2];
+    enum tree_likeness likeness;
 
-    return pathtree_compare_below(&guard->policy.tree, guard_outside(guard, a, buffers[0]),
-                                  guard_outside(guard, b, buffers[1]), &is_same) == 0 &&
-           is_same;
+    if (pathtree_compare_below(&guard->policy.tree, guard_outside(guard, a, buffers[0]),
+                               guard_outside(guard, b, buffers[1]), answers, &likeness) < 0)
+        return false;
+    if (likeness != TREE_SAME_BELOW)
+        return likeness == TREE_SAME;
+    for (int i = 0; i < 2; i++)
+        decide_answer(&guard->policy, &answers[i], decisions[i]);
+    return is_alike(&decisions[0][PATH_READ], &decisions[1][PATH_READ]) &&
+           is_alike(&decisions[0][PATH_WRITE], &decisions[1][PATH_WRITE]);
 }

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "fuzz/fuzz.h"
 #include "lib/policy.h"
+#include "policy/decide.h"
 #include "policy/fold.h"
 #include "policy/glob.h"
 
@@ -212,22 +213,73 @@ static void check_below(const struct pathtree *tree, const char *a, const char *
     }
 }
 
-static void check_pair(const struct pathtree *tree, const char *a, const char *b,
-                       const char *const *below, size_t count)
+/* As the supervisor decides it: see guard_is_same_below. */
+static void decide_both(const struct pathtree *tree, const char *a, const char *b,
+                        const char *below, struct path_decision decisions[2][PATH_OP_COUNT])
 {
-    bool is_same;
+    const struct policy policy = {.home = "/a", .workspace = "/b"};
+    const char *const starts[] = {a, b};
+    struct tree_answer answer;
+    char path[4096];
+
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof(path), "%s%s", starts[i], below);
+        fuzz_require(pathtree_ask(tree, path, &answer) == 0);
+        decide_answer(&policy, &answer, decisions[i]);
+    }
+}
+
+static bool is_alike(const struct path_decision *a, const struct path_decision *b)
+{
+    return a->access == b->access && a->access < ACCESS_ASK &&
+           (a->access == ACCESS_ALLOW || a->rule == b->rule);
+}
+
+/* Where other rules have matched the two names, and the same came of it: what is refused below one
+ * is refused below the other. Patterns of policies only refuse. */
+static void check_refused(const struct pathtree *tree, const struct rules *rules, const char *a,
+                          const char *b, const char *below)
+{
+    struct path_decision decisions[2][PATH_OP_COUNT];
+
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct path_rule *rule = &rules->items[i];
+
+        if (rule->wild && ((rule->read && rule->read < ACCESS_ASK) || rule->write < ACCESS_ASK))
+            return;
+    }
+    decide_both(tree, a, b, "", decisions);
+    for (enum path_op op = 0; op < PATH_OP_COUNT; op++)
+        if (!is_alike(&decisions[0][op], &decisions[1][op]))
+            return;
+    decide_both(tree, a, b, below, decisions);
+    for (enum path_op op = 0; op < PATH_OP_COUNT; op++)
+        fuzz_require((decisions[0][op].access >= ACCESS_ASK) ==
+                     (decisions[1][op].access >= ACCESS_ASK));
+}
+
+static void check_pair(const struct pathtree *tree, const struct rules *rules, const char *a,
+                       const char *b, const char *const *below, size_t count)
+{
+    enum tree_likeness likeness;
+    struct tree_answer answers[2];
 
     if (!fuzz_is_normal(a) || !fuzz_is_normal(b) || strcmp(a, "/") == 0 || strcmp(b, "/") == 0 ||
         strlen(a) > 1000 || strlen(b) > 1000)
         return;
-    fuzz_require(pathtree_compare_below(tree, a, a, &is_same) == 0 && is_same);
-    fuzz_require(pathtree_compare_below(tree, a, b, &is_same) == 0);
-    if (!is_same)
-        return;
-    check_below(tree, a, b, "");
-    for (size_t i = 0; i < count; i++)
-        if (fuzz_is_normal(below[i]) && strcmp(below[i], "/") != 0 && strlen(below[i]) <= 1000)
+    fuzz_require(pathtree_compare_below(tree, a, a, answers, &likeness) == 0 &&
+                 likeness == TREE_SAME);
+    fuzz_require(pathtree_compare_below(tree, a, b, answers, &likeness) == 0);
+    if (likeness == TREE_SAME)
+        check_below(tree, a, b, "");
+    for (size_t i = 0; likeness != TREE_DIFFERENT && i < count; i++) {
+        if (!fuzz_is_normal(below[i]) || strcmp(below[i], "/") == 0 || strlen(below[i]) > 1000)
+            continue;
+        if (likeness == TREE_SAME)
             check_below(tree, a, b, below[i]);
+        else
+            check_refused(tree, rules, a, b, below[i]);
+    }
 }
 
 static bool set_mode(struct path_rule *rule, const char *mode)
@@ -299,7 +351,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < question_count; i++)
         check_question(&tree, &rules, questions[i]);
     for (size_t i = 1; i < question_count; i++)
-        check_pair(&tree, questions[i - 1], questions[i], questions, question_count);
+        check_pair(&tree, &rules, questions[i - 1], questions[i], questions, question_count);
     pathtree_done(&tree);
     arena_done(&arena);
     fuzz_lines_end(&lines);
