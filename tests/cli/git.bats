@@ -390,3 +390,40 @@ push.default=current" ]
     done
     run -0 "$BAWN" run -C repo/sub -- git status --short
 }
+
+@test "git: with the preset: clone, worktree, submodule, remote and config in repositories below the workspace" {
+    make_repository lib
+    git config --global protocol.file.allow always
+    run -0 --separate-stderr "$BAWN" run --preset git -- sh -ec 'git clone -q lib copy; cd copy; git remote add more ../lib
+        git config core.autocrlf input; git worktree add -q ../tree; git worktree list | wc -l; cd ../tree; echo two >>sub/file
+        git commit -qam two; cd ../copy; git worktree remove ../tree; git worktree list | wc -l; git merge -q tree
+        git submodule --quiet add "$PWD/../lib" parts/lib; git commit -qm module; git submodule --quiet update --init; git gc -q
+        git branch -m main trunk; git log --format=%s'
+    [ "$output" = $'2\n1\nmodule\ntwo\none' ]
+    git -C copy fsck --strict
+}
+
+@test "git: what the workspace's own repository is not changed for is told with the way" {
+    make_repository repo
+    cd repo
+    for words in "" "--preset git"; do
+        run -128 --separate-stderr "$BAWN" run $words -- git remote add origin https://example.org/x
+        [[ $stderr == *"bawn: git was not let write $PWD/.git/config, which says what git runs outside"* ]]
+        [[ $stderr == *"hint: do it outside, or allow it for one run: --rw $PWD/.git/config" ]]
+        run -128 --separate-stderr "$BAWN" run $words -- git worktree add -q tree
+        [[ $stderr == *"hint: do it outside; a worktree or submodule that is there can be worked in" ]]
+    done
+    [ -z "$(git remote)" ]
+    run -0 --separate-stderr "$BAWN" run --rw .git/config -- sh -ec 'git remote add origin https://example.org/x; git config core.autocrlf input'
+    [ -z "$stderr" ]
+    [ "$(git remote) $(git config core.autocrlf)" = "origin input" ]
+    run ! --separate-stderr "$BAWN" run --rw .git/config -- sh -c 'echo x >.git/hooks/post-commit'
+}
+
+@test "git: its configuration in the home inside is the command's to change" {
+    git init -q repo && cd repo
+    run -0 "$BAWN" run -- sh -ec 'git config --global user.name Other; git config --global alias.st status; git config user.name
+        echo x >~/new; mv ~/new ~/.npmrc; mkdir ~/d; mv ~/d ~/.vscode; ls -d ~/.npmrc ~/.vscode'
+    [ "$output" = "Other"$'\n'"$HOME/.npmrc"$'\n'"$HOME/.vscode" ]
+    [ "$(git config --global user.name)" = Ada ]
+}
