@@ -167,12 +167,46 @@ static int grant_common(struct granting *granting, const struct repository *foun
     return r < 0 ? r : protect_all(granting, found);
 }
 
+/* The pattern of a name at any depth below a directory. */
+static void name_below(struct strbuf *out, const char *dir, const char *name)
+{
+    glob_escape(out, dir);
+    strbuf_addf(out, "/**/%s", name);
+}
+
+/* SECURITY: a name that nobody may read anywhere in the workspace is not shown around it either. */
+static int repeat_refusals(struct granting *granting, const char *top)
+{
+    const struct policy *policy = granting->assembly->policy;
+    size_t count = policy->rules.count;
+    autostrbuf struct strbuf start = {0};
+    int r = 0;
+
+    name_below(&start, policy->workspace, "");
+    for (size_t i = 0; r == 0 && !start.failed && i < count; i++) {
+        struct path_rule rule = *policy->rules.items[i];
+        autostrbuf struct strbuf path = {0};
+
+        if (rule.kind != RULE_PATTERN || rule.read < ACCESS_ASK || !rule.wild ||
+            strncmp(rule.path, start.text, start.length) != 0)
+            continue;
+        name_below(&path, top, rule.path + start.length);
+        rule.path = path.failed ? NULL : assembly_keep(granting->assembly, path.text);
+        rule.is_repeat = true;
+        r = rule.path ? policy_add_found(granting->assembly->policy, &rule, granting->assembly->err)
+                      : error_memory(granting->assembly->err);
+    }
+    return start.failed ? error_memory(granting->assembly->err) : r;
+}
+
 static int grant_all(struct granting *granting, const struct repository *found)
 {
     const struct policy *policy = granting->assembly->policy;
     bool is_inside = strcmp(found->top, policy->workspace) == 0;
     int r = is_inside ? 0 : grant(granting, "repository", found->top, false);
 
+    if (r == 0 && !is_inside)
+        r = repeat_refusals(granting, found->top);
     if (r < 0)
         return r;
     if (strcmp(found->common_dir, found->git_dir) != 0)

@@ -362,6 +362,18 @@ push.default=current" ]
     mkdir sub/deep && cd sub/deep && now granted && git init -q .. && now gone
 }
 
+@test "git: names that are denied anywhere in the workspace are denied around it" {
+    make_repository repo
+    cd repo/sub
+    echo secret >../.env
+    echo secret >../other/key.pem
+    run ! "$BAWN" run --deny .env --deny '*.pem' -- sh -c 'cat ../.env || cat ../other/key.pem || cat ../other/none.pem'
+    [[ $output != *secret* ]]
+    run -1 "$BAWN" check --deny .env read ../.env
+    run -0 "$BAWN" check --deny .env read ../other/file
+    run -0 "$BAWN" run --deny .env -- sh -c 'cat ../other/file && git status --short'
+}
+
 @test "git: in a subdirectory of a large repository a plan is kept, too" {
     local first
 
