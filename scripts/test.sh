@@ -180,6 +180,7 @@ remember() {
     [ -n "$home" ] || return 0
     [ -e "$home/.cache/bawn" ] || caches+=("$home/.cache/bawn")
     [ -e "$home/.cache" ] || caches+=("$home/.cache")
+    [ -e "$home/.local/state/bawn" ] || caches+=("$home/.local/state/bawn")
 }
 remember "$(id -un)"
 

@@ -378,6 +378,28 @@ static int find_places(struct assembly *assembly)
     return assembly_make_places(assembly);
 }
 
+/* Where the home of this workspace is kept. It is made for a run, with the compiled plan. */
+static int find_kept_home(struct assembly *assembly)
+{
+    struct policy *policy = assembly->policy;
+    char path[LIMIT_PATH_BYTES];
+    char name[65];
+    int r;
+
+    /* Where nobody is told of what is made, what is hidden has to be there. */
+    if (assembly->load->makes && policy_number(policy, SETTING_PROCESS_CONTAINERS))
+        (void)places_find_home("", true, path, NULL);
+    if (policy_number(policy, SETTING_HOME) != HOME_KEEP)
+        return 0;
+    hash_text(policy->workspace, strlen(policy->workspace), name);
+    name[32] = '\0';
+    r = places_find_home(name, false, path, assembly->err);
+    if (r < 0)
+        return r;
+    policy->kept_home = assembly_keep(assembly, path);
+    return policy->kept_home ? 0 : error_memory(assembly->err);
+}
+
 static int assemble(struct assembly *assembly)
 {
     int r = find_places(assembly);
@@ -399,6 +421,8 @@ static int assemble(struct assembly *assembly)
         r = load_flags(assembly);
     if (r == 0)
         r = assembly_seal(assembly);
+    if (r == 0)
+        r = find_kept_home(assembly);
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/places.h"
 #include "kernel/ids.h"
 #include "plan/image_print.h"
 #include "policy/build.h"
@@ -182,11 +183,24 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
     return compile_image(&input, ret_image, err);
 }
 
+/* Whoever wants an image means to run something. */
+static int make_kept_home(const struct policy *policy, struct bawn_error *err)
+{
+    char path[LIMIT_PATH_BYTES];
+
+    return policy->kept_home
+               ? places_find_home(strrchr(policy->kept_home, '/') + 1, true, path, err)
+               : 0;
+}
+
 int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                       struct bawn_error *err)
 {
     autofree struct image *image = NULL;
-    int r = make_image(plan, flags, &image, err);
+    int r = make_kept_home(plan->plan.policy, err);
+
+    if (r == 0)
+        r = make_image(plan, flags, &image, err);
 
     if (r == 0 && getrandom(&image->nonce, sizeof(image->nonce), 0) < 0)
         r = error_errno(err, errno, "getrandom");

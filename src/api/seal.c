@@ -71,15 +71,17 @@ static int seal_config(struct assembly *assembly, const struct layer *layer, con
  * What is trusted whatever variables say: the configuration and the compiled
  * plans in the home that the user database names. SECURITY: every sandbox of the
  * user's has these rules, so that none can ever write there; the launcher looks
- * for plans nowhere else.
+ * for plans nowhere else. The homes that are kept are hidden: of these a sandbox
+ * sees its own alone, at another place.
  */
 static int seal_trusted(struct assembly *assembly, const struct layer *own, const char *home)
 {
     char path[LIMIT_PATH_BYTES];
     int r = seal_config(assembly, own, assembly_path(path, "%.4000s/" PLACES_CONFIG_USUAL, home));
 
-    return r < 0 ? r
-                 : seal_place(assembly, own, assembly_path(path, "%.4000s/" PLACES_CACHE, home));
+    if (r == 0)
+        r = seal_place(assembly, own, assembly_path(path, "%.4000s/" PLACES_CACHE, home));
+    return r < 0 ? r : hide_path(assembly, own, assembly_path(path, "%.4000s/" PLACES_STATE, home));
 }
 
 static int seal_trusted_places(struct assembly *assembly)

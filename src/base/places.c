@@ -104,20 +104,63 @@ static bool go(struct walk *walk, const char *way, bool makes)
     return r == 0;
 }
 
+/* The home that the user database names. */
+static bool go_home(struct walk *walk)
+{
+    char home[LIMIT_PATH_BYTES];
+
+    if (!passwd_home(own_uid(), home) || path_has_dotdot(home) || lstat("/", &walk->status) < 0 ||
+        !is_safe(&walk->status) || !go(walk, home, false))
+        return false;
+    walk->is_below_home = true;
+    return true;
+}
+
 int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES])
 {
     struct walk walk = {.is_below_home = false};
-    char home[LIMIT_PATH_BYTES];
 
-    if (!passwd_home(own_uid(), home) || path_has_dotdot(home) || lstat("/", &walk.status) < 0 ||
-        !is_safe(&walk.status) || !go(&walk, home, false))
+    if (!go_home(&walk))
         return -ENOENT;
-    walk.is_below_home = true;
     if (!go(&walk, PLACES_PLANS, makes) || walk.status.st_uid != own_uid() ||
         strlen(walk.done) >= LIMIT_PATH_BYTES - 64)
         return -ENOENT;
     memcpy(ret_path, walk.done, sizeof(walk.done));
     return file_open_linkless(ret_path, O_PATH | O_DIRECTORY);
+}
+
+static int refuse_home(const struct walk *walk, struct bawn_error *err)
+{
+    (void)error_set(err, EPERM, "run.kept_home",
+                    "there is no place to keep a home in: %s is not a directory, or not one that "
+                    "only you can change",
+                    *walk->done ? walk->done : "your home in /etc/passwd");
+    error_hint(err, "kept homes are in ~/" PLACES_HOMES
+                    ", to which no link leads; or use sandbox.home: private");
+    return -EPERM;
+}
+
+int places_find_home(const char *name, bool makes, char ret_path[LIMIT_PATH_BYTES],
+                     struct bawn_error *err)
+{
+    struct walk walk = {.is_below_home = false};
+    char way[LIMIT_PATH_BYTES];
+
+    (void)snprintf(way, sizeof(way), PLACES_HOMES "%s%.255s", *name ? "/" : "", name);
+    if (!makes) {
+        /* Where nothing could be kept, that is for who wants it made to find out. */
+        if (!go_home(&walk) && !passwd_home(own_uid(), walk.done))
+            return refuse_home(&walk, err);
+        return (size_t)snprintf(ret_path, LIMIT_PATH_BYTES, "%s/%s", walk.done, way) <
+                       LIMIT_PATH_BYTES
+                   ? 0
+                   : refuse_home(&walk, err);
+    }
+    if (!go_home(&walk) || !go(&walk, way, true) || walk.status.st_uid != own_uid() ||
+        (walk.status.st_mode & 077))
+        return refuse_home(&walk, err);
+    memcpy(ret_path, walk.done, sizeof(walk.done));
+    return 0;
 }
 
 bool places_sessions(const char *runtime, enum places_sessions which,

@@ -11,6 +11,10 @@
  *           rights. So variables have no say in where it is: every policy seals
  *           this very place, and no sandbox of the user's can ever have written
  *           it. Nobody but root and the caller can replace a directory on the way.
+ * homes     ~/.local/state/bawn/homes, in that home too, and reached in the same
+ *           way: what sandbox.home: keep keeps, one directory for each workspace.
+ *           SECURITY: what is in one was made inside. Nothing outside trusts it,
+ *           and every policy hides them all.
  * sessions  bawn in XDG_RUNTIME_DIR where that is the user's alone; else /run/bawn
  *           for root, /tmp/bawn-UID for others. It is the user's alone, too.
  */
@@ -29,6 +33,8 @@
 #define PLACES_APPROVED     "approved"
 #define PLACES_CACHE        ".cache/bawn" /* in the home */
 #define PLACES_PLANS        PLACES_CACHE "/plans"
+#define PLACES_STATE        ".local/state/bawn" /* in the home */
+#define PLACES_HOMES        PLACES_STATE "/homes"
 
 /*
  * A directory of configuration, made if it is missing: a descriptor to read it
@@ -39,6 +45,11 @@ int places_open_config(const char *path, struct bawn_error *err);
 
 /* The plans: O_PATH, made if that is asked for. A negative number: there is no such place. */
 int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES]);
+
+/* The kept home of that name, or with "" the directory of them all: its path, without links. With
+ * makes it is there afterwards, the caller's alone, or there is none: a negative errno. */
+int places_find_home(const char *name, bool makes, char ret_path[LIMIT_PATH_BYTES],
+                     struct bawn_error *err);
 
 /* Where sessions are. */
 enum places_sessions {

@@ -29,8 +29,9 @@
 static bool is_hold(const struct image_mount *step)
 {
     return step->step == STEP_TMPFS || step->step == STEP_PRIVATE || step->step == STEP_MASK_DIR ||
-           step->step == STEP_MASK_FILE || step->step == STEP_SHELF || step->step == STEP_SEAL ||
-           step->step == STEP_PIN || step->step == STEP_SHUT;
+           step->step == STEP_MASK_FILE || step->step == STEP_MASK_KEPT ||
+           step->step == STEP_SHELF || step->step == STEP_SEAL || step->step == STEP_PIN ||
+           step->step == STEP_SHUT;
 }
 
 static int place_one(struct root *root, const struct image_mount *step, struct bawn_error *err)

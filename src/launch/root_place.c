@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/sys.h"
+#include "launch/kept.h"
 #include "launch/remount.h"
 #include "launch/shut.h"
 
@@ -274,7 +275,13 @@ static int place_private(struct root *root, const struct image_mount *step, stru
 
 static int place_entry(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
-    return root_make_entry(root->image, AT_FDCWD, step, err);
+    return step->flags & STEP_IN_TREE ? kept_make_entry(root->image, step, err)
+                                      : root_make_entry(root->image, AT_FDCWD, step, err);
+}
+
+static int mask_kept(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    return LAYER("mount") ? kept_mask(root->image, step, err) : 0;
 }
 
 static int place_tmpfs(struct root *root, const struct image_mount *step, struct bawn_error *err)
@@ -453,6 +460,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,  [STEP_PIN] = place_in_place,
     [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,    [STEP_AGAIN] = place_again,
     [STEP_SHUT] = place_shut,   [STEP_POOL] = place_pool,      [STEP_PRIVATE] = place_private,
+    [STEP_KEPT] = place_bind,   [STEP_MASK_KEPT] = mask_kept,
 };
 
 int root_place(struct root *root, const struct image_mount *step, struct bawn_error *err)

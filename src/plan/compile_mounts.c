@@ -61,7 +61,8 @@ static bool leads_on(const struct compiler *compiler, const struct mount_step *s
     const struct plan *plan = compiler->input->plan;
     const struct mount_step *last = plan->mounts.items + plan->mounts.count;
 
-    return (step->kind == MOUNT_MASK_DIR || (step->kind == MOUNT_TMPFS && step->read_only)) &&
+    return (step->kind == MOUNT_MASK_DIR || step->kind == MOUNT_MASK_KEPT ||
+            (step->kind == MOUNT_TMPFS && step->read_only)) &&
            step + 1 < last && path_is_below(step[1].target, step->target);
 }
 
@@ -203,6 +204,16 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
                                      ? MODE_PRIVATE
                                  : strcmp(step->target, "/run") == 0 || !step->rule ? MODE_DIR
                                                                                     : MODE_SHARED);
+    case MOUNT_KEPT:
+        r = open_way(compiler, step->target);
+        return r < 0 ? r : own_kept(compiler, step);
+    case MOUNT_MASK_KEPT:
+        if (leads_on(compiler, step))
+            return hollow_step(compiler, step);
+        place_step(compiler, PLACE_LATE,
+                   (struct image_mount){.step = STEP_MASK_KEPT, .flags = STEP_READ_ONLY}, NULL,
+                   step->target);
+        return 0;
     case MOUNT_PROC:
         return own_proc(compiler, step);
     case MOUNT_DEV:

@@ -117,6 +117,21 @@ int own_private(struct compiler *compiler, const struct mount_step *step, unsign
     return r;
 }
 
+int own_kept(struct compiler *compiler, const struct mount_step *step)
+{
+    struct image_mount mount = {.step = STEP_KEPT};
+    int r = make_room(compiler, step);
+
+    if (r <= 0)
+        return r;
+    /* Noted: when somebody has removed it, it is made anew. */
+    (void)place_look(compiler, step->source);
+    if (compiler->head.host_uid != compiler->head.caller_uid)
+        mount.flags |= STEP_IDMAP;
+    place_step(compiler, PLACE_LATE, mount, step->source, step->target);
+    return place_add_cover(compiler, step->target, COVER_KEPT, true, false);
+}
+
 /* Whether only root can change what the name of a node leads to; its own mode says nothing. */
 static bool is_steady_node(const struct compiler *compiler, const char *path)
 {

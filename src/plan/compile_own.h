@@ -6,7 +6,7 @@
 
 #include "plan/compiler.h"
 
-enum { MODE_SHARED = 01777, MODE_PRIVATE = 0700, MODE_TEXT = 0444, MODE_FILE = 0644 };
+enum { MODE_SHARED = 01777, MODE_TEXT = 0444, MODE_FILE = 0644 };
 
 /* What is mounted from beside the root, where nobody inside sees it. */
 void own_shelf(struct compiler *compiler, enum image_step step, unsigned mode, const char *name,
@@ -15,6 +15,8 @@ void own_shelf(struct compiler *compiler, enum image_step step, unsigned mode, c
 /* A tmpfs by itself; a private place, which is part of one tmpfs with all others. */
 int own_tmpfs(struct compiler *compiler, const struct mount_step *step, unsigned mode);
 int own_private(struct compiler *compiler, const struct mount_step *step, unsigned mode);
+/* The home that is kept. */
+int own_kept(struct compiler *compiler, const struct mount_step *step);
 
 /* device: the number of one that every /dev has, else 0. */
 void own_node(struct compiler *compiler, const char *path, unsigned device);

@@ -10,7 +10,7 @@
 enum { SANDBOX_ID = 2147482999 };
 
 /* What covers a part of the new root. */
-enum cover_kind { COVER_TREE, COVER_OWN, COVER_PROC, COVER_FILE };
+enum cover_kind { COVER_TREE, COVER_OWN, COVER_KEPT, COVER_PROC, COVER_FILE };
 struct cover {
     const char *path; /* absolute */
     enum cover_kind kind;

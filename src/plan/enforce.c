@@ -156,6 +156,11 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
     /* Only what patterns hide is looked for: no mount holds one against writing. */
     if (!(by & BY_SUPERVISOR) && (!plan_has(plan, FEATURE_NOTIFY) || rule->read < ACCESS_ASK))
         by = 0;
+    if (watch_cannot_know(plan, rule)) {
+        by = 0;
+        note = "what an earlier command left in the kept home is not looked for: name paths "
+               "there, not patterns, or use sandbox.home: private";
+    }
     if (by == 0 && is_given_up(plan, rule)) {
         plan->given_up++;
         return 0;

@@ -93,7 +93,7 @@ static const char *const step_words[STEP_COUNT] = {
     [STEP_MASK_DIR] = "mask-dir", [STEP_MASK_FILE] = "mask-file", [STEP_SEAL] = "seal",
     [STEP_PIN] = "pin",           [STEP_SHUT] = "shut",           [STEP_CGROUP] = "cgroup",
     [STEP_SHELF] = "shelf",       [STEP_AGAIN] = "again",         [STEP_CLOSE] = "close",
-    [STEP_SEAL_ALL] = "seal-all",
+    [STEP_SEAL_ALL] = "seal-all", [STEP_KEPT] = "kept",           [STEP_MASK_KEPT] = "mask-kept",
 };
 
 /* "bind ro,steady 0755 /usr <- /usr" */

@@ -99,6 +99,19 @@ static int add_private(struct plan *plan, const struct path_rule *rule, bool rea
     return add_step(plan, step);
 }
 
+static bool is_kept_home(const struct plan *plan, const struct spot *spot)
+{
+    return plan->policy->kept_home && spot->winner && spot->winner->is_kept;
+}
+
+static int add_kept(struct plan *plan, const struct path_rule *rule)
+{
+    return add_step(plan, (struct mount_step){.kind = MOUNT_KEPT,
+                                              .source = plan->policy->kept_home,
+                                              .target = rule->path,
+                                              .rule = rule});
+}
+
 /* A visible tree in surroundings that show it otherwise. */
 static int add_bind(struct plan *plan, const struct path_rule *rule, enum view view)
 {
@@ -219,7 +232,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
         return 0;
     if (spot->view == VIEW_PRIVATE) {
         spot->has_step = true;
-        return add_private(plan, rule, false);
+        return is_kept_home(plan, spot) ? add_kept(plan, rule) : add_private(plan, rule, false);
     }
     if (spot->view == VIEW_SEALED && around != VIEW_PRIVATE) {
         spot->has_step = true; /* empty, and it stays so */
@@ -363,6 +376,14 @@ static bool needs_mount(const struct spot *spot, enum view around)
            spot->view != VIEW_OVERLAY;
 }
 
+/* What is hidden in the kept home: an earlier command, with other rules, may have left it there. */
+static bool is_hidden_in_kept(const struct plan *plan, const struct rooms *rooms,
+                              const struct spot *spot)
+{
+    return (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK) && rooms->open.count > 0 &&
+           is_kept_home(plan, &rooms->open.items[rooms->open.count - 1]);
+}
+
 /* Whether it counts what is there: nothing is shown around what is hidden. A plan does not depend
  * on what it did not ask, such as whether other sandboxes run. */
 static bool matters(const struct spot *spot, enum view around)
@@ -389,7 +410,14 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
         look = LOOK_LINK;
     else if (r == 0 && matters(&spots[0], around))
         look = looker->look(looker->context, path, target, sizeof(target));
-    if (r == 0 && *link)
+    if (r == 0 && is_hidden_in_kept(plan, rooms, &spots[0])) {
+        spots[0].has_step = true;
+        look = LOOK_DIRECTORY; /* for what lies below it */
+        r = add_step(plan, (struct mount_step){.kind = MOUNT_MASK_KEPT,
+                                               .target = path,
+                                               .read_only = true,
+                                               .rule = spots[0].rule});
+    } else if (r == 0 && *link)
         r = place_link(plan, rooms, looker, &spots[0], link);
     else if (r == 0 && look == LOOK_UNKNOWN && needs_mount(&spots[0], around))
         r = place_behind(plan, rooms, looker, &spots[0]);

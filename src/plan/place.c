@@ -45,7 +45,8 @@ void place_step(struct compiler *compiler, enum place_when when, struct image_mo
 {
     const struct cover *cover = place_cover(compiler, target);
 
-    if (cover && cover->kind == COVER_TREE && !place_is_steady(compiler, target))
+    if (cover && (cover->kind == COVER_KEPT ||
+                  (cover->kind == COVER_TREE && !place_is_steady(compiler, target))))
         step.flags |= STEP_IN_TREE;
     step.source = source ? compiler_string(compiler, source) : 0;
     step.target = compiler_string(compiler, target + 1);
@@ -76,6 +77,12 @@ bool place_is_made(struct compiler *compiler, const char *path, enum made_kind k
     return false;
 }
 
+/* What is made in the kept home stays there. */
+static uint16_t dir_mode(const struct cover *cover)
+{
+    return cover && cover->kind == COVER_KEPT ? MODE_PRIVATE : MODE_DIR;
+}
+
 void place_make_parents(struct compiler *compiler, const char *target)
 {
     const struct cover *cover = place_cover(compiler, target);
@@ -91,7 +98,7 @@ void place_make_parents(struct compiler *compiler, const char *target)
         path[i] = '\0';
         if (!place_is_made(compiler, path, MADE_ENTRY))
             place_step(compiler, place_when_made(compiler, path),
-                       (struct image_mount){.step = STEP_DIR, .mode = MODE_DIR}, NULL, path);
+                       (struct image_mount){.step = STEP_DIR, .mode = dir_mode(cover)}, NULL, path);
     }
 }
 
@@ -111,9 +118,10 @@ void place_make_point(struct compiler *compiler, const char *target, bool is_fil
     if ((cover && (cover->kind == COVER_TREE || cover->kind == COVER_PROC)) ||
         place_is_made(compiler, target, MADE_ENTRY))
         return;
-    place_step(compiler, place_when_made(compiler, target),
-               (struct image_mount){.step = is_file ? STEP_FILE : STEP_DIR, .mode = MODE_DIR}, NULL,
-               target);
+    place_step(
+        compiler, place_when_made(compiler, target),
+        (struct image_mount){.step = is_file ? STEP_FILE : STEP_DIR, .mode = dir_mode(cover)}, NULL,
+        target);
 }
 
 enum look place_look(const struct compiler *compiler, const char *path)

@@ -4,17 +4,17 @@
  * made there first, and when.
  *
  * How it works: the plan's steps come parents first. For each target we know
- * what covers it: nothing (the new root's own tmpfs), a private tmpfs, the
- * sandbox's procfs, or a tree of the host. In the first two the directories on
- * the way are made; in a tree of the host they are there, and no link among
- * them is followed.
+ * what covers it: nothing (the new root's own tmpfs), a private tmpfs, the home
+ * that is kept, the sandbox's procfs, or a tree of the host. In the first three
+ * the directories on the way are made; in a tree of the host they are there. In
+ * that and in the kept home no link among them is followed.
  */
 #ifndef PLAN_PLACE_H
 #define PLAN_PLACE_H
 
 #include "plan/compiler.h"
 
-enum { MODE_DIR = 0755 };
+enum { MODE_DIR = 0755, MODE_PRIVATE = 0700 };
 
 /* With the root's own directory, once; before all is sealed at once; after it. */
 enum place_when { PLACE_SKELETON, PLACE_EARLY, PLACE_LATE };

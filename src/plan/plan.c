@@ -344,16 +344,6 @@ static int plan_limits(struct plan *plan)
     return 0;
 }
 
-static int plan_home(struct plan *plan)
-{
-    const struct setting *setting = &plan->policy->settings[SETTING_HOME];
-    const char *note = setting->is_set ? setting_not_yet(SETTING_HOME, setting->number) : NULL;
-
-    return note ? plan_enforce(plan, arena_printf(&plan->arena, "sandbox.home: %s", setting->text),
-                               setting->origin, 0, note)
-                : 0;
-}
-
 bool plan_has_own_gitconfig(const struct policy *policy)
 {
     struct path_decision decisions[PATH_OP_COUNT];
@@ -400,8 +390,6 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
         r = plan_reach(plan, input->looker);
     if (r == 0)
         r = plan_limits(plan);
-    if (r == 0)
-        r = plan_home(plan);
     if (r == 0)
         r = plan_gitconfig(plan, input);
     if (r == 0)

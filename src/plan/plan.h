@@ -13,19 +13,22 @@ enum mount_kind {
     MOUNT_BIND,
     MOUNT_OVERLAY,
     MOUNT_TMPFS,
+    MOUNT_KEPT, /* the home that is kept: a directory of the host's at another place */
     MOUNT_PROC,
     MOUNT_DEV,  /* a minimal /dev with an own devpts and shm */
     MOUNT_NODE, /* a device or socket of the host */
     MOUNT_SYMLINK,
     MOUNT_MASK_DIR,
     MOUNT_MASK_FILE,
-    MOUNT_SEAL, /* what is there already, made read-only in place */
-    MOUNT_SHUT, /* what is there already, read-only, with sockets that nobody can connect to */
+    MOUNT_MASK_KEPT, /* what an earlier command may have left in the kept home */
+    MOUNT_SEAL,      /* what is there already, made read-only in place */
+    MOUNT_SHUT,      /* what is there already, read-only, with sockets that nobody can connect to */
 };
 
 struct mount_step {
     enum mount_kind kind;
-    const char *source; /* of a bind, overlay, device; the target of a symlink; else NULL */
+    const char
+        *source; /* of a bind, overlay, device, kept home; the target of a symlink; else NULL */
     const char *target; /* absolute, no "..", parents before children */
     bool read_only;
     bool on_link;        /* of masks: over a symbolic link itself */

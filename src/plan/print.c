@@ -13,7 +13,8 @@ static const char *const mount_words[] = {
     [MOUNT_BIND] = "bind",       [MOUNT_OVERLAY] = "overlay",   [MOUNT_TMPFS] = "tmpfs",
     [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_NODE] = "node",
     [MOUNT_SYMLINK] = "symlink", [MOUNT_MASK_DIR] = "mask dir", [MOUNT_MASK_FILE] = "mask file",
-    [MOUNT_SEAL] = "seal",       [MOUNT_SHUT] = "shut",
+    [MOUNT_SEAL] = "seal",       [MOUNT_SHUT] = "shut",         [MOUNT_KEPT] = "kept",
+    [MOUNT_MASK_KEPT] = "mask",
 };
 
 static const char *const action_words[] = {
@@ -90,10 +91,16 @@ static void print_mounts(const struct plan *plan, struct strbuf *out)
     strbuf_addf(out, "\nnew root (%zu steps):\n", plan->mounts.count);
     vec_each (&plan->mounts, step) {
         strbuf_addf(out, "  %-9s %s ", mount_words[step->kind],
-                    step->kind == MOUNT_BIND ? step->read_only ? "ro" : "rw" : "  ");
+                    step->kind == MOUNT_BIND || step->kind == MOUNT_KEPT
+                        ? step->read_only ? "ro" : "rw"
+                        : "  ");
         strbuf_add_escaped(out, step->target);
         if (step->kind == MOUNT_SYMLINK) {
             strbuf_add(out, " -> ");
+            strbuf_add_escaped(out, step->source);
+        }
+        if (step->kind == MOUNT_KEPT) {
+            strbuf_add(out, ", which is ");
             strbuf_add_escaped(out, step->source);
         }
         if (step->size_bytes) {

@@ -48,6 +48,9 @@ int enforce_only_dir(struct plan *plan, const struct path_rule *rule);
 bool watch_is_needed(const struct plan *plan, const struct spot *spot, enum view around);
 /* The same of a pattern, after all mounts are planned. */
 bool watch_is_needed_for(struct plan *plan, const struct path_rule *rule);
+/* Whether a pattern may hide what an earlier command left in the kept home: nobody looks for that.
+ */
+bool watch_cannot_know(struct plan *plan, const struct path_rule *rule);
 /* Each adds what is to be watched: 0 or -ENOMEM. */
 int watch_literal(struct plan *plan, const struct spot *spot);
 int watch_pattern(struct plan *plan, const struct path_rule *rule);

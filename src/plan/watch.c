@@ -154,3 +154,19 @@ int watch_pattern(struct plan *plan, const struct path_rule *rule)
 
     return r < 0 ? r : 0;
 }
+
+bool watch_cannot_know(struct plan *plan, const struct path_rule *rule)
+{
+    const char *start = hides(rule) ? start_of(plan, rule->path) : NULL;
+    const struct mount_step *nearest = NULL;
+
+    if (!start)
+        return false;
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_KEPT && path_is_below(step->target, start))
+            return true;
+        if (path_is_below(start, step->target))
+            nearest = step;
+    }
+    return nearest && nearest->kind == MOUNT_KEPT;
+}

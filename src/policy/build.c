@@ -456,6 +456,7 @@ static int add_home(struct policy *policy)
                                .name = "home",
                                .read = ACCESS_PRIVATE,
                                .write = ACCESS_PRIVATE,
+                               .is_kept = policy_number(policy, SETTING_HOME) == HOME_KEEP,
                                .layer = policy->layers.items[0],
                                .origin = setting->origin};
     return vec_push(&policy->rules, rule) ? 0 : -ENOMEM;

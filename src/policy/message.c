@@ -188,7 +188,9 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
     enum refusal refusal;
 
     if (decision->access == ACCESS_PRIVATE)
-        strbuf_addf(out, "private: nothing of the host is there%s",
+        strbuf_addf(out, "%s: nothing of the host is there%s",
+                    decision->rule && decision->rule->is_kept ? "kept for this workspace"
+                                                              : "private",
                     is_gitconfig(policy, asked) ? " but settings of git that run nothing" : "");
     if (decision->access < ACCESS_ASK)
         return allowed[op];

@@ -79,6 +79,7 @@ struct path_rule {
     bool is_repeat; /* a built-in entry at a further place, or a link to a policy file */
     bool read_only; /* mode ro: the denial of writes is a lack of a grant, not a denial */
     bool is_new;    /* a directory that is made where there is none */
+    bool is_kept;   /* private, but what was written there is there again the next time */
     bool only_dir;  /* says nothing but that what is made at this very path is a directory */
     const char *const *suffixes; /* NULL-terminated, each with its dot; NULL: any */
     uint64_t max_file_bytes;     /* 0: any */
@@ -117,6 +118,8 @@ struct policy {
     const char *home;
     const char *workspace;
     const char *repository; /* the work tree that the workspace is in, if git is to work there */
+    const char
+        *kept_home; /* the host's directory that is the home with sandbox.home: keep; or NULL */
     const struct place *places; /* HOME first; ends with a NULL name */
     bool can_ask;
     VEC(const struct layer *) layers;

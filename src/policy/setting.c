@@ -94,7 +94,9 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_HOME] = {"sandbox.home", VALUE_WORD, NARROW_LOWER, 0, home_words,
                       "What stands at the home inside, below what is granted there: private is an "
                       "empty directory that is gone afterwards, keep is one for each workspace "
-                      "that is there again the next time, none is nothing."},
+                      "that is there again the next time ('bawn plan' prints where it is: "
+                      "remove it to start anew; its size has no limit but the disk's), none is "
+                      "nothing."},
     [SETTING_REPOSITORY] =
         {"sandbox.repository", VALUE_WORD, NARROW_LOWER, 0, repository_words,
          "auto: where the workspace is in a git repository that lies around it or elsewhere "
@@ -149,8 +151,6 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
         return number == NETWORK_NONE || number == NETWORK_HOST
                    ? NULL
                    : "not carried out yet: none and host are";
-    case SETTING_HOME:
-        return number == HOME_KEEP ? "not carried out yet: private and none are" : NULL;
     case SETTING_NETWORK_HTTP_PROXY_PORT:
     case SETTING_NETWORK_SOCKS_PROXY_PORT:
     case SETTING_NETWORK_AUTHZ_PORT:

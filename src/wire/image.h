@@ -29,11 +29,14 @@ enum image_step {
     STEP_TMPFS,     /* an empty place of size bytes */
     STEP_POOL,      /* on the shelf: the file system of all private places, of size bytes */
     STEP_PRIVATE,   /* one of them: a directory of the pool, named by source */
+    STEP_KEPT,      /* the kept home: a directory of the host's. In it STEP_DIR and STEP_FILE may be
+                     * there already, and have STEP_IN_TREE */
     STEP_PROC,      /* the sandbox's own procfs; with STEP_IS_FILE a file of that around us */
     STEP_DEVPTS,    /* the sandbox's own terminals */
     STEP_NODE,      /* a device or socket of the host; used by name unless it is read-only */
     STEP_MASK_DIR,  /* an unreadable empty directory over what is there */
     STEP_MASK_FILE, /* an unreadable empty file over what is there */
+    STEP_MASK_KEPT, /* one of these two over what may be there, in the kept home */
     STEP_SEAL,      /* what is there, read-only in place */
     STEP_PIN,       /* what is there, made a mount point so that it cannot be moved away */
     STEP_SHUT,      /* what is there, read-only, with sockets that nobody can connect to */

@@ -13,6 +13,21 @@ setup() {
     cd "$HOME/src/app"
 }
 
+# Kept homes are in the home that the user database names, and not the test's.
+teardown() {
+    local dir
+
+    for dir in "$BATS_TEST_TMPDIR"/home/src/*/ "$BATS_TEST_TMPDIR/home/"; do
+        dir=$(kept_home -C "$dir") && [[ $dir == */homes/* ]] && rm -rf "$dir"
+    done
+    return 0
+}
+
+# kept_home [OPTION]...: where it is outside.
+kept_home() {
+    "$BAWN" plan --set sandbox.home=keep "$@" 2>/dev/null | sed -n 's/^  kept .*, which is //p'
+}
+
 @test "home: empty, writable, and gone afterwards; the workspace is in it" {
     run -0 "$BAWN" run -- sh -c 'ls -A ~ ~/src'
     [ "$output" = "$HOME:"$'\n.cache\nsrc\n\n'"$HOME/src:"$'\napp' ]
@@ -107,4 +122,84 @@ setup() {
             stat -c %a /tmp'
         [ "$output" = $'refused\nnot writable\n1777' ]
     done
+}
+
+@test "home: kept, one for each workspace, there again the next time" {
+    keep=(--set sandbox.home=keep)
+    run -0 "$BAWN" run "${keep[@]}" -- sh -c 'mkdir ~/.ssh ~/.config; for f in .npmrc .bashrc .ssh/id_rsa .config/x; do echo inside >~/$f; done
+        ls ~/tool 2>/dev/null || echo nothing of the host'
+    [ "$output" = "nothing of the host" ]
+    [ "$(cat "$HOME/.ssh/id_rsa" "$HOME/.bashrc")" = $'key\nalias' ]
+    run -0 "$BAWN" run "${keep[@]}" --ro ~/tool -- sh -c 'cat ~/.npmrc ~/.bashrc ~/.ssh/id_rsa ~/.config/x ~/tool/name; echo more >>~/.npmrc'
+    [ "$output" = $'inside\ninside\ninside\ninside\ntool' ]
+    run -0 "$BAWN" run -- ls -A "$HOME"
+    [ "$output" = $'.cache\nsrc' ]
+    mkdir "$HOME/src/other"
+    run -0 "$BAWN" run -C "$HOME/src/other" "${keep[@]}" -- sh -c 'ls -A ~; echo of the other >~/.npmrc'
+    [ "$output" = $'.cache\nsrc' ]
+    run -0 "$BAWN" run "${keep[@]}" -- cat "$HOME/.npmrc"
+    [ "$output" = $'inside\nmore' ]
+    [ "$(ls -A "$HOME")" = $'.bashrc\n.ssh\nsrc\ntool' ]
+    # Its place is printed, and nobody else may look; removed, it begins anew, with a kept plan too.
+    place=$(kept_home)
+    [ "$(stat -c '%a %u' "$place")" = "700 $(id -u)" ]
+    [ "$(cat "$place/.npmrc")" = $'inside\nmore' ]
+    rm -rf "$place"
+    run -0 "$BAWN" run "${keep[@]}" -- ls -A "$HOME"
+    [ "$output" = $'.cache\nsrc' ]
+}
+
+@test "home: plan and check make no kept one, and tell of it" {
+    mkdir "$HOME/src/fresh"
+    cd "$HOME/src/fresh"
+    run -0 "$BAWN" check --set sandbox.home=keep write ~/.ssh/id_rsa
+    [[ $output == "allow write $HOME/.ssh/id_rsa ("*"kept for this workspace: nothing of the host is there" ]]
+    run -0 "$BAWN" plan --set sandbox.home=keep
+    [[ $output == *"kept      rw $HOME, which is "*/.local/state/bawn/homes/* ]]
+    [ ! -e "$(kept_home)" ]
+    run -0 "$BAWN" plan --set sandbox.home=keep --image
+    [ ! -e "$(kept_home)" ]
+    # With the real home as the workspace there is none to keep.
+    run -0 "$BAWN" plan -C "$HOME" --set sandbox.home=keep
+    [[ $output != *"  kept "* ]]
+}
+
+@test "home: two sandboxes of a workspace share the kept one" {
+    mkfifo ready go
+    "$BAWN" run --set sandbox.home=keep -- sh -c 'echo first >~/first; echo >ready; read -r _ <go; cat ~/second' >out 3>&- &
+    read -r _ <ready
+    run -0 "$BAWN" run --set sandbox.home=keep --ro ~/tool -- sh -c 'cat ~/first; echo second >~/second'
+    [ "$output" = first ]
+    echo >go
+    wait $!
+    [ "$(cat out)" = second ]
+}
+
+@test "home: what is denied in the kept one is, whatever an earlier command left there" {
+    keep=(--set sandbox.home=keep)
+    run -0 "$BAWN" run "${keep[@]}" -- sh -c 'mkdir -p ~/mine ~/a/b; for f in mine/x file a/b/c held; do echo left >~/$f; done; ln -s file ~/link'
+    denied=(--deny ~/mine --deny ~/file --deny ~/a/b --deny ~/link --protect ~/held)
+    run -0 --separate-stderr "$BAWN" run "${keep[@]}" "${denied[@]}" -- sh -c 'for f in mine/x file a/b/c link; do cat ~/$f && echo READ; done 2>/dev/null
+        echo x >~/held && echo WROTE; mv ~/a ~/moved 2>/dev/null; cat ~/moved/b/c 2>/dev/null && echo READ; cat ~/held'
+    [ "$output" = left ]
+    run -0 "$BAWN" run "${keep[@]}" -- cat "$HOME/mine/x"
+    # Nobody looks through it for names that a pattern hides.
+    run -125 --separate-stderr "$BAWN" run "${keep[@]}" --deny '~/**/*.pem' -- true
+    [[ $stderr == *"is not looked for: name paths there, not patterns, or use sandbox.home: private"* ]]
+    run -0 "$BAWN" run "${keep[@]}" --deny '*.pem' -- true
+}
+
+@test "home: none is kept where others could change the place" {
+    # Only root can have a user database of its own.
+    [ "$(id -u)" -eq 0 ] || return 0
+    mkdir -p "$HOME/.local/elsewhere"
+    ln -s elsewhere "$HOME/.local/state"
+    run -125 --separate-stderr at_home "$BAWN" run --set sandbox.home=keep -- true
+    [[ $stderr == *"no place to keep a home in: $HOME/.local/state is not a directory, or not one that only you can change"* ]]
+    rm "$HOME/.local/state"
+    mkdir "$HOME/.local/state"
+    chmod 777 "$HOME/.local/state"
+    run -125 at_home "$BAWN" run --set sandbox.home=keep -- true
+    chmod 755 "$HOME/.local/state"
+    run -0 at_home "$BAWN" run --set sandbox.home=keep -- true
 }

@@ -180,7 +180,7 @@ YAML
 
     set -f
     for words in '--net isolated' '--net proxy' '--net veth' '--set sandbox.network.host_ports=8080' \
-        '--set sandbox.network.publish=8080' '--set sandbox.home=keep' '--set sandbox.network.http_proxy_port=3128' \
+        '--set sandbox.network.publish=8080' '--set sandbox.network.http_proxy_port=3128' \
         '--set sandbox.network.authz_port=3128' '--set sandbox.network.hosts.a.example=10.0.0.1' \
         '--overlay .' '--profile static' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
         '--allow-host a.example' '--net host --deny-host a.example' \
