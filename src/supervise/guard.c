@@ -206,11 +206,22 @@ bool guard_has_below(const struct guard *guard, const char *path)
     return false;
 }
 
-/* Whether both names may be written, and in the same way: a private place is like itself alone. */
-static bool is_alike(const struct path_decision *a, const struct path_decision *b)
+/* Whether it is the command's own, to be read and written as it likes: what a rule is about there,
+ * such as an entry of a list or a copy, makes no difference to it. */
+static bool is_own(const struct path_decision decisions[PATH_OP_COUNT])
 {
-    return a->access == b->access && a->access < ACCESS_ASK && !a->only_dir && !b->only_dir &&
-           (a->access == ACCESS_ALLOW || a->rule == b->rule);
+    const struct path_decision *read = &decisions[PATH_READ];
+    const struct path_decision *write = &decisions[PATH_WRITE];
+
+    return write->access == ACCESS_PRIVATE && !write->only_dir && write->rule == read->rule &&
+           (read->access == ACCESS_PRIVATE || rule_is_copy(read->rule));
+}
+
+/* Whether grants let it be read and written. */
+static bool is_granted(const struct path_decision decisions[PATH_OP_COUNT])
+{
+    return decisions[PATH_READ].access == ACCESS_ALLOW &&
+           decisions[PATH_WRITE].access == ACCESS_ALLOW && !decisions[PATH_WRITE].only_dir;
 }
 
 /*
@@ -234,6 +245,6 @@ bool guard_is_same_below(const struct guard *guard, const char *a, const char *b
         return likeness == TREE_SAME;
     for (int i = 0; i < 2; i++)
         decide_answer(&guard->policy, &answers[i], decisions[i]);
-    return is_alike(&decisions[0][PATH_READ], &decisions[1][PATH_READ]) &&
-           is_alike(&decisions[0][PATH_WRITE], &decisions[1][PATH_WRITE]);
+    return (is_own(decisions[0]) && is_own(decisions[1])) ||
+           (is_granted(decisions[0]) && is_granted(decisions[1]));
 }
