@@ -59,7 +59,7 @@ int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_
     return 0;
 }
 
-static int write_all(int fd, const char *data, size_t length)
+int file_put(int fd, const char *data, size_t length)
 {
     while (length > 0) {
         ssize_t put = write(fd, data, length);
@@ -90,7 +90,7 @@ int file_write(int dir_fd, const char *path, const char *data, size_t length,
     fd = openat(dir_fd, temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_errno(err, errno, "create %s", temporary.text);
-    r = write_all(fd, data, length);
+    r = file_put(fd, data, length);
     if (r == 0 && fsync(fd) < 0)
         r = -errno;
     if (r == 0 && renameat(dir_fd, temporary.text, dir_fd, path) < 0)

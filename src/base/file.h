@@ -18,6 +18,9 @@ int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_
 int file_write(int dir_fd, const char *path, const char *data, size_t length,
                struct bawn_error *err);
 
+/* Writes all of it: 0, or a negative errno. */
+int file_put(int fd, const char *data, size_t length);
+
 /* Opens a path that has no link in it, with O_CLOEXEC: a descriptor, or a negative errno. */
 int file_open_linkless(const char *path, int flags);
 

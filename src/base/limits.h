@@ -14,6 +14,8 @@ enum {
     LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
     LIMIT_HOST_BYTES = 254,               /* a DNS name */
     LIMIT_FURTHER_FDS = 8,                /* that a command gets beside its streams */
+    LIMIT_COPIES = 16,                    /* files that are copied into a sandbox */
+    LIMIT_COPY_BYTES = 32 * 1024 * 1024,  /* one of them */
 };
 
 #endif

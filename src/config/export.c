@@ -350,7 +350,8 @@ static void warn_lost(const struct policy *policy, const char *format, struct ba
 
         if ((*rule)->link || (*rule)->layer->id == LAYER_BUILTIN)
             continue;
-        if (strcmp(mode, "overlay") == 0 || strcmp(mode, "private") == 0)
+        if (strcmp(mode, "overlay") == 0 || strcmp(mode, "private") == 0 ||
+            strcmp(mode, "copy") == 0)
             report_add(report, BAWN_WARNING, "export.lost", (*rule)->origin,
                        "%s has no %s paths: '%s' is left out", format, mode, (*rule)->path);
         if (strcmp(format, "srt") == 0 &&

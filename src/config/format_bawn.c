@@ -119,7 +119,7 @@ static int load_path_key(const struct config_source *source, const struct node *
                        "%s: '%s' is not a size such as 512K or 2M", full, text);
     } else if (!rule_set_mode(rule, text)) {
         report_add(source->report, BAWN_ERROR, "config.bad_value", node->origin,
-                   "%s: '%s' is not ro, rw, overlay, private, ask or deny", full, text);
+                   "%s: '%s' is not ro, rw, overlay, private, copy, ask or deny", full, text);
     }
     return 0;
 }

@@ -212,7 +212,7 @@ int config_set_path(const struct config_source *source, const char *mode, const 
     rule.is_new = strcmp(mode, "rw-new") == 0;
     if (!rule_set_mode(&rule, rule.is_new ? "rw" : mode)) {
         report_add(source->report, BAWN_ERROR, "config.bad_value", origin,
-                   "'%s' is not ro, rw, overlay, private, ask or deny", mode);
+                   "'%s' is not ro, rw, overlay, private, copy, ask or deny", mode);
         return 0;
     }
     return source_add_path(source, &rule, path, "sandbox.paths");

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "kernel/sys.h"
+#include "launch/copy.h"
 #include "launch/own.h"
 #include "launch/root.h"
 
@@ -220,8 +221,9 @@ static int map_trees(const struct launch_request *request, int userns_fd, int tr
             continue;
         if (*ret_count == SYNC_FDS)
             return error_set(err, E2BIG, "launch.trees", "more than %d writable trees", SYNC_FDS);
-        tree = step->step == STEP_NODE ? clone_node(image, step, err)
-                                       : root_clone_mapped(image, step, userns_fd, err);
+        tree = step->step == STEP_NODE   ? clone_node(image, step, err)
+               : step->step == STEP_COPY ? copy_open_for(image_string(image, step->source), err)
+                                         : root_clone_mapped(image, step, userns_fd, err);
         if (tree < 0)
             return tree;
         trees[(*ret_count)++] = tree;

@@ -60,6 +60,14 @@ static bool is_usable(int parent, const char *name, bool wants_dir)
                       : !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode));
 }
 
+/* Nothing is mounted on a link: where the name is taken, what has it stays. */
+static int make_link(const char *source, int parent, const char *name, struct bawn_error *err)
+{
+    if (symlinkat(source, parent, name) == 0 || errno == EEXIST)
+        return 0;
+    return error_errno(err, errno, "make the link %s in the kept home", name);
+}
+
 int kept_make_entry(const struct image *image, const struct image_mount *step,
                     struct bawn_error *err)
 {
@@ -73,6 +81,8 @@ int kept_make_entry(const struct image *image, const struct image_mount *step,
         return refuse_planted(image, target, wants_dir, err);
     if (parent < 0)
         return error_errno(err, errno, "open what /%s is in", target);
+    if (step->step == STEP_SYMLINK)
+        return make_link(image_string(image, step->source), parent, name, err);
     result =
         wants_dir ? mkdirat(parent, name, step->mode) : mknodat(parent, name, S_IFREG | 0600, 0);
     if (result == 0)

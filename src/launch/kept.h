@@ -11,8 +11,8 @@
 
 #include "wire/image.h"
 
-/* A directory or file to mount on, which may be there already. Anything else under its name is
- * refused. The working directory is the new root. */
+/* A directory or file to mount on, or a link, which may be there already. Where something is to be
+ * mounted, anything else under its name is refused. The working directory is the new root. */
 int kept_make_entry(const struct image *image, const struct image_mount *step,
                     struct bawn_error *err);
 

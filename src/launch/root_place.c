@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mutant.h"
 #include "kernel/sys.h"
+#include "launch/copy.h"
 #include "launch/kept.h"
 #include "launch/remount.h"
 #include "launch/shut.h"
@@ -279,6 +280,19 @@ static int place_entry(struct root *root, const struct image_mount *step, struct
                                       : root_make_entry(root->image, AT_FDCWD, step, err);
 }
 
+static int place_copy(struct root *root, const struct image_mount *step, struct bawn_error *err)
+{
+    bool is_open = step->flags & STEP_IDMAP;
+    int fd = is_open ? *root->trees++ : copy_open(image_string(root->image, step->source), err);
+    int result;
+
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    result = copy_make(fd, image_string(root->image, step->target), err);
+    (void)close(fd);
+    return result;
+}
+
 static int mask_kept(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     return LAYER("mount") ? kept_mask(root->image, step, err) : 0;
@@ -460,7 +474,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,  [STEP_PIN] = place_in_place,
     [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,    [STEP_AGAIN] = place_again,
     [STEP_SHUT] = place_shut,   [STEP_POOL] = place_pool,      [STEP_PRIVATE] = place_private,
-    [STEP_KEPT] = place_bind,   [STEP_MASK_KEPT] = mask_kept,
+    [STEP_COPY] = place_copy,   [STEP_KEPT] = place_bind,      [STEP_MASK_KEPT] = mask_kept,
 };
 
 int root_place(struct root *root, const struct image_mount *step, struct bawn_error *err)

@@ -221,7 +221,11 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     case MOUNT_NODE:
         own_node(compiler, step->target, 0);
         return 0;
+    case MOUNT_COPY:
+        return own_copy(compiler, step);
     case MOUNT_SYMLINK:
+        if (place_is_made(compiler, step->target, MADE_ENTRY))
+            return 0;
         place_make_parents(compiler, step->target);
         place_step(compiler, place_when_made(compiler, step->target),
                    (struct image_mount){.step = STEP_SYMLINK}, step->source, step->target);

@@ -132,6 +132,29 @@ int own_kept(struct compiler *compiler, const struct mount_step *step)
     return place_add_cover(compiler, step->target, COVER_KEPT, true, false);
 }
 
+int own_copy(struct compiler *compiler, const struct mount_step *step)
+{
+    const struct cover *cover = place_cover(compiler, step->target);
+    struct image_mount mount = {.step = STEP_COPY};
+    const char *wrong = NULL;
+
+    if (!cover || (cover->kind != COVER_OWN && cover->kind != COVER_KEPT))
+        wrong = "there is no private place around it";
+    else if (++compiler->copies > LIMIT_COPIES)
+        wrong = "there are too many copies";
+    if (wrong) {
+        (void)error_set(compiler->err, EINVAL, "run.copy", "copy %s: %s", step->target, wrong);
+        error_hint(compiler->err, "use mode ro or rw for it");
+        return -EINVAL;
+    }
+    /* Only root can open it for the command. */
+    if (compiler->head.host_uid != compiler->head.caller_uid)
+        mount.flags |= STEP_IDMAP;
+    place_make_parents(compiler, step->target);
+    place_step(compiler, PLACE_LATE, mount, step->source, step->target);
+    return 0;
+}
+
 /* Whether only root can change what the name of a node leads to; its own mode says nothing. */
 static bool is_steady_node(const struct compiler *compiler, const char *path)
 {

@@ -15,6 +15,8 @@ void own_shelf(struct compiler *compiler, enum image_step step, unsigned mode, c
 /* A tmpfs by itself; a private place, which is part of one tmpfs with all others. */
 int own_tmpfs(struct compiler *compiler, const struct mount_step *step, unsigned mode);
 int own_private(struct compiler *compiler, const struct mount_step *step, unsigned mode);
+/* A file that begins as the host's, in a private place. */
+int own_copy(struct compiler *compiler, const struct mount_step *step);
 /* The home that is kept. */
 int own_kept(struct compiler *compiler, const struct mount_step *step);
 

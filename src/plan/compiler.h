@@ -27,6 +27,7 @@ struct compiler {
     uint32_t late_count;
     unsigned private_count;
     unsigned texts;
+    unsigned copies;
     VEC(struct cover) covers;
     VEC(const char *) hollows; /* empty places in the way of what is granted below them */
     struct arena arena;

@@ -28,7 +28,7 @@ static bool is_late(const struct spot *spot, enum view around, enum look look)
         return false;
     if (around == VIEW_PRIVATE)
         return !view_in_own_proc(spot->rule->path, around) && spot->view != VIEW_PRIVATE &&
-               !mountable;
+               spot->view != VIEW_COPY && !mountable;
     /* A mount on a symbolic link would cover what it leads to; the link itself could be replaced.
      */
     return view_is_visible(around) && !mountable && spot->view != VIEW_PRIVATE &&
@@ -84,6 +84,10 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         *note = "asking is not there yet: refused";
     if (spot->view == VIEW_OVERLAY) {
         *note = "not carried out yet: use mode rw, or private for an empty place";
+        return 0;
+    }
+    if (spot->view == VIEW_COPY && look == LOOK_DIRECTORY) {
+        *note = "a directory is not copied: use mode ro, rw or private";
         return 0;
     }
     if (view_in_own_proc(spot->rule->path, around) && is_out_of_hand(plan, spot->rule->path, note))

@@ -94,6 +94,7 @@ static const char *const step_words[STEP_COUNT] = {
     [STEP_PIN] = "pin",           [STEP_SHUT] = "shut",           [STEP_CGROUP] = "cgroup",
     [STEP_SHELF] = "shelf",       [STEP_AGAIN] = "again",         [STEP_CLOSE] = "close",
     [STEP_SEAL_ALL] = "seal-all", [STEP_KEPT] = "kept",           [STEP_MASK_KEPT] = "mask-kept",
+    [STEP_COPY] = "copy",
 };
 
 /* "bind ro,steady 0755 /usr <- /usr" */

@@ -66,7 +66,7 @@ static enum view view_of(const struct path_decision decisions[PATH_OP_COUNT])
     case ACCESS_OVERLAY:
         return VIEW_OVERLAY;
     case ACCESS_PRIVATE:
-        return VIEW_PRIVATE;
+        return decisions[PATH_READ].rule == decisions[PATH_WRITE].rule ? VIEW_COPY : VIEW_PRIVATE;
     default:
         return VIEW_RO;
     }
@@ -201,6 +201,18 @@ static bool is_hidden_link(const struct spot *spot, enum view around)
            rule && rule->kind == RULE_PATTERN && (rule->wild || rule->link);
 }
 
+/* Whether a link of the host's on the way to a grant is to be made. In a private place that is so
+ * for what is shown alone. */
+static bool needs_link(const struct spot *spot, const char *link, enum view around)
+{
+    if (view_is_visible(around) || spot->view == VIEW_HIDDEN)
+        return false;
+    if (around != VIEW_PRIVATE)
+        return true;
+    return (view_is_visible(spot->view) || spot->view == VIEW_COPY) &&
+           !path_is_below(link, "/dev") && !path_is_below(link, "/proc");
+}
+
 /* One path: makes its step, if it needs one. */
 static int place_spot(struct plan *plan, struct spot *spot, enum view around, enum look look,
                       const char *link_target)
@@ -217,11 +229,18 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
     }
     if (look == LOOK_LINK) {
         /* Inside a visible tree the link is there already. */
-        if (view_is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN)
+        if (!needs_link(spot, rule->path, around))
             return 0;
         spot->has_step = true;
         return add_step(plan, (struct mount_step){.kind = MOUNT_SYMLINK,
                                                   .source = arena_strdup(&plan->arena, link_target),
+                                                  .target = rule->path,
+                                                  .rule = rule});
+    }
+    if (spot->view == VIEW_COPY) {
+        spot->has_step = true;
+        return add_step(plan, (struct mount_step){.kind = MOUNT_COPY,
+                                                  .source = rule->path,
                                                   .target = rule->path,
                                                   .rule = rule});
     }
@@ -328,8 +347,7 @@ static int place_link(struct plan *plan, struct rooms *rooms, const struct looke
     enum view around = surrounding(rooms, link);
     struct mount_step step = {.kind = MOUNT_SYMLINK, .target = link, .rule = spot->rule};
 
-    if (view_is_visible(around) || around == VIEW_PRIVATE || spot->view == VIEW_HIDDEN ||
-        map_get(&rooms->parents, 1, link, strlen(link)))
+    if (!needs_link(spot, link, around) || map_get(&rooms->parents, 1, link, strlen(link)))
         return 0;
     (void)looker->look(looker->context, link, target, sizeof(target));
     step.source = arena_strdup(&plan->arena, target);

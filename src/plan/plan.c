@@ -184,7 +184,8 @@ static int plan_landlock(struct plan *plan, const struct looker *looker)
         bool only_read;
 
         if (step->kind == MOUNT_SYMLINK || step->kind == MOUNT_MASK_DIR ||
-            step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_SEAL || step->kind == MOUNT_SHUT)
+            step->kind == MOUNT_MASK_FILE || step->kind == MOUNT_MASK_KEPT ||
+            step->kind == MOUNT_SEAL || step->kind == MOUNT_SHUT || step->kind == MOUNT_COPY)
             continue;
         /* SECURITY: without mounts a private tree or an overlay is the host's own: nothing of it is
          * granted, and of an overlay only what it shows. */

@@ -13,6 +13,7 @@ enum mount_kind {
     MOUNT_BIND,
     MOUNT_OVERLAY,
     MOUNT_TMPFS,
+    MOUNT_COPY, /* a file in a private place that begins as the host's */
     MOUNT_KEPT, /* the home that is kept: a directory of the host's at another place */
     MOUNT_PROC,
     MOUNT_DEV,  /* a minimal /dev with an own devpts and shm */
@@ -27,8 +28,8 @@ enum mount_kind {
 
 struct mount_step {
     enum mount_kind kind;
-    const char
-        *source; /* of a bind, overlay, device, kept home; the target of a symlink; else NULL */
+    const char *source; /* of a bind, overlay, copy, device, kept home; the target of a symlink;
+                           else NULL */
     const char *target; /* absolute, no "..", parents before children */
     bool read_only;
     bool on_link;        /* of masks: over a symbolic link itself */

@@ -14,7 +14,7 @@ static const char *const mount_words[] = {
     [MOUNT_PROC] = "proc",       [MOUNT_DEV] = "dev",           [MOUNT_NODE] = "node",
     [MOUNT_SYMLINK] = "symlink", [MOUNT_MASK_DIR] = "mask dir", [MOUNT_MASK_FILE] = "mask file",
     [MOUNT_SEAL] = "seal",       [MOUNT_SHUT] = "shut",         [MOUNT_KEPT] = "kept",
-    [MOUNT_MASK_KEPT] = "mask",
+    [MOUNT_COPY] = "copy",       [MOUNT_MASK_KEPT] = "mask",
 };
 
 static const char *const action_words[] = {

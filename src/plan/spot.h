@@ -14,6 +14,7 @@ enum view {
     VIEW_OVERLAY,
     VIEW_PRIVATE,
     VIEW_SEALED, /* in a private tree, and read-only */
+    VIEW_COPY,   /* a file of the sandbox's own that begins as the host's */
 };
 
 struct spot {

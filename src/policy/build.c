@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "policy/home.h"
 #include "policy/message.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ static const struct {
     {"rw", ACCESS_ALLOW, ACCESS_ALLOW, false},
     {"overlay", ACCESS_ALLOW, ACCESS_OVERLAY, false},
     {"private", ACCESS_PRIVATE, ACCESS_PRIVATE, false},
+    {"copy", ACCESS_ALLOW, ACCESS_PRIVATE, false},
     {"ask", ACCESS_ASK, ACCESS_ASK, false},
     {"deny", ACCESS_DENY, ACCESS_DENY, false},
 };
@@ -337,6 +339,8 @@ static int add_copy(struct policy *policy, const struct path_rule *rule, const c
     alias.link = rule->path;
     alias.wild = wild;
     alias.path = arena_strdup(&policy->arena, path);
+    if (rule_is_copy(&alias) && !home_can_copy(policy, path))
+        (void)rule_set_mode(&alias, "ro");
     return alias.path ? policy_add_found(policy, &alias, err) : error_memory(err);
 }
 
@@ -417,51 +421,6 @@ static int deny_devices(struct policy *policy)
     return 0;
 }
 
-/* Whether somebody shows the home as it is: as the workspace, by name, or with all of the host. */
-static bool is_home_shown(const struct policy *policy)
-{
-    const struct setting *reads = &policy->settings[SETTING_READS];
-
-    if (path_is_below(policy->home, policy->workspace) || strcmp(policy->home, "/") == 0 ||
-        (reads->is_set && reads->number == READS_STATIC))
-        return true;
-    vec_each (&policy->rules, rule) {
-        bool is_strong = (*rule)->layer->authority > AUTHORITY_PROJECT;
-
-        /* A user whose home is /usr or the like has what the profile shows there. */
-        if ((*rule)->kind == RULE_PATH &&
-            (is_strong
-                 ? path_is_below(policy->home, (*rule)->path)
-                 : (*rule)->layer->id == LAYER_BUILTIN && strcmp(policy->home, (*rule)->path) == 0))
-            return true;
-    }
-    return false;
-}
-
-/* The sandbox's own home. It is the profile's, whoever has set it: a grant in it is stronger. */
-static int add_home(struct policy *policy)
-{
-    const struct setting *setting = &policy->settings[SETTING_HOME];
-    struct path_rule *rule;
-
-    if (policy_number(policy, SETTING_HOME) == HOME_NONE || policy->layers.count == 0 ||
-        is_home_shown(policy))
-        return 0;
-    rule = arena_new(&policy->arena, struct path_rule);
-    if (!rule)
-        return -ENOMEM;
-    *rule = (struct path_rule){.kind = RULE_PATH,
-                               .path = policy->home,
-                               .spelled = policy->home,
-                               .name = "home",
-                               .read = ACCESS_PRIVATE,
-                               .write = ACCESS_PRIVATE,
-                               .is_kept = policy_number(policy, SETTING_HOME) == HOME_KEEP,
-                               .layer = policy->layers.items[0],
-                               .origin = setting->origin};
-    return vec_push(&policy->rules, rule) ? 0 : -ENOMEM;
-}
-
 /* Whoever allows containers gives up what the profile and the lists cover in /proc: the kernel
  * would refuse a container one of its own. */
 static void uncover_proc(struct policy *policy)
@@ -505,9 +464,10 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
     if (r == 0)
         r = deny_devices(policy);
     if (r == 0)
-        r = add_home(policy);
+        r = home_add(policy);
     if (r < 0)
         return error_memory(err);
+    home_settle_copies(policy, report);
     uncover_proc(policy);
     warn_not_yet(policy, report);
     vec_each (&policy->rules, rule) {

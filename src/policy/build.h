@@ -52,9 +52,14 @@ int policy_add_match(struct policy *policy, const struct path_rule *rule, const 
 const char *access_word(enum access access);
 const char *layer_word(enum layer_id id);
 
-/* "ro", "rw", "overlay", "private", "ask", "deny": fills read, write and read_only. False when
- * there is no such mode. */
+/* "ro", "rw", "overlay", "private", "copy", "ask", "deny": fills read, write and read_only. False
+ * when there is no such mode. */
 bool rule_set_mode(struct path_rule *rule, const char *mode);
+/* Whether it is mode copy: a file of the host's, and what is written to it stays inside. */
+static inline bool rule_is_copy(const struct path_rule *rule)
+{
+    return rule->kind == RULE_PATH && rule->read == ACCESS_ALLOW && rule->write == ACCESS_PRIVATE;
+}
 /* The mode of a RULE_PATH. */
 const char *rule_mode(const struct path_rule *rule);
 

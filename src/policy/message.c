@@ -171,6 +171,19 @@ static bool is_gitconfig(const struct policy *policy, const char *path)
     return strncmp(path, policy->home, length) == 0 && strcmp(path + length, "/.gitconfig") == 0;
 }
 
+/* What a place of the command's own is. */
+static const char *say_own(const struct policy *policy, const struct path_decision *decision,
+                           const char *path)
+{
+    if (decision->rule && rule_is_copy(decision->rule))
+        return "a copy: the host's file stays as it is, unless --write-back is given";
+    if (decision->rule && decision->rule->is_kept)
+        return "kept for this workspace: nothing of the host is there";
+    return is_gitconfig(policy, path)
+               ? "private: nothing of the host is there but settings of git that run nothing"
+               : "private: nothing of the host is there";
+}
+
 const char *message_path(const struct policy *policy, enum message_op op, const char *asked,
                          const struct path_decision *decision, bool is_readable, struct strbuf *out)
 {
@@ -188,10 +201,7 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
     enum refusal refusal;
 
     if (decision->access == ACCESS_PRIVATE)
-        strbuf_addf(out, "%s: nothing of the host is there%s",
-                    decision->rule && decision->rule->is_kept ? "kept for this workspace"
-                                                              : "private",
-                    is_gitconfig(policy, asked) ? " but settings of git that run nothing" : "");
+        strbuf_add(out, say_own(policy, decision, asked));
     if (decision->access < ACCESS_ASK)
         return allowed[op];
     refusal = refusal_of(op, decision, is_readable);

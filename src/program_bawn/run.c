@@ -120,6 +120,8 @@ static int take_own_options(struct front *front, struct session_request *request
     }
     memcpy(request->further, front->further, sizeof(front->further));
     request->further_count = front->further_count;
+    request->writes_back = options_has(&front->options, OPTION_WRITE_BACK);
+    options_drop(&front->options, OPTION_WRITE_BACK);
     options_drop(&front->options, OPTION_FD);
     options_drop(&front->options, OPTION_COLS);
     options_drop(&front->options, OPTION_ROWS);

@@ -19,6 +19,7 @@
 #include <signal.h>
 
 struct control;
+struct copies;
 struct output;
 
 struct session {
@@ -47,6 +48,7 @@ struct session {
     bool has_terminal;       /* a detached command has one */
     bool has_host_terminal;  /* a stream is one of the host's: what is there counts later, too */
     struct output *output;   /* of a detached command */
+    struct copies *copies;   /* NULL: the sandbox has none */
     struct control *control; /* NULL: not to be reached yet */
     struct loop_timer register_timer;
     char registry[REGISTRY_PATH_BYTES]; /* where the command would see it */
@@ -120,6 +122,12 @@ void session_event(struct session *session, const struct event *event);
 /* A process of the session's own has ended before its time. Negative: so does the session, and
  * session->failure says why. */
 int session_lost(struct session *session, enum event_who who, int wait_status);
+
+/* Files that are copied into the sandbox (session/copies.c): before the launch, when the sandbox is
+ * there, and when nobody is left in it. */
+int session_note_copies(struct session *session, struct bawn_error *err);
+int session_find_copies(struct session *session, struct bawn_error *err);
+void session_end_copies(struct session *session);
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);

@@ -223,10 +223,14 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
     }
     if (result == 0)
         result = session_hide_registry(session, &request.hidden, err);
+    if (result == 0)
+        result = session_note_copies(session, err);
     if (result == 0) {
         result = launch_start(&request, &session->launch, err);
         session->request->is_stale = result < 0;
     }
+    if (result == 0)
+        result = session_find_copies(session, err);
     if (result == 0)
         log_sandbox(session, &command);
     /* From here on the supervisor knows what the command does: no core file, no debugger. Not
@@ -346,6 +350,7 @@ static void end(struct session *session)
         (void)scribe_has_ended(session->scribe, true);
     aide_end(&session->server.aide, END_MS);
     aide_end(&session->watcher, 0);
+    session_end_copies(session);
     session_hear(session);
     session_unlimit(session);
     control_unregister(session->control);

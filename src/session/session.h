@@ -24,7 +24,8 @@ struct session_request {
     char *const *command_environ; /* what the command gets of it, and what it was given instead */
     const struct log *log;        /* or NULL */
     struct winsize size;          /* of the command's terminal; 0 where it follows the user's */
-    bool is_proven; /* a probe inside was contained: now, or when the image was kept */
+    bool is_proven;   /* a probe inside was contained: now, or when the image was kept */
+    bool writes_back; /* copies that were changed inside replace the originals at the end */
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;

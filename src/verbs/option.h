@@ -39,6 +39,7 @@ enum option_id {
     OPTION_DEBUG_LOG,
     OPTION_LOG_FORMAT,
     OPTION_FD,
+    OPTION_WRITE_BACK,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -71,6 +71,13 @@ static const struct option rows[] = {
      .fill = FILL_FILES,
      .help = "The path is an empty place of the sandbox's own."},
     {.id = OPTION_PATH,
+     .name = "copy",
+     .value = "PATH",
+     .repeats = true,
+     .fill = FILL_FILES,
+     .help = "The file is there as a copy that may be written: yours stays as it is, unless "
+             "--write-back is given."},
+    {.id = OPTION_PATH,
      .name = "ask",
      .value = "PATH",
      .repeats = true,
@@ -209,6 +216,10 @@ static const struct option run_rows[] = {
      .help =
          "The command also gets descriptor N of yours, under the same number: a pipe, a file, a "
          "connected unix socket. All others but the three streams are closed."},
+    {.id = OPTION_WRITE_BACK,
+     .name = "write-back",
+     .help = "At the end, files of mode copy that were changed inside replace yours. Not one that "
+             "changed outside meanwhile. What they say was written inside: look at it."},
     {.id = OPTION_DEBUG_LOG,
      .name = "debug-log",
      .value = "FILE",

@@ -91,7 +91,8 @@ bool image_covers(const struct image *image, const struct image_mount *step, con
 
     if ((step->flags & STEP_ON_SHELF) || step->step == STEP_POOL || step->step == STEP_DIR ||
         step->step == STEP_FILE || step->step == STEP_SYMLINK || step->step == STEP_TEXT ||
-        step->step == STEP_PIN || step->step == STEP_CLOSE || step->step == STEP_AGAIN)
+        step->step == STEP_COPY || step->step == STEP_PIN || step->step == STEP_CLOSE ||
+        step->step == STEP_AGAIN)
         return false;
     return length == 0 ||
            (strncmp(path, target, length) == 0 && (path[length] == '\0' || path[length] == '/'));

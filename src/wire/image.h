@@ -29,6 +29,7 @@ enum image_step {
     STEP_TMPFS,     /* an empty place of size bytes */
     STEP_POOL,      /* on the shelf: the file system of all private places, of size bytes */
     STEP_PRIVATE,   /* one of them: a directory of the pool, named by source */
+    STEP_COPY,      /* a file in one of them that begins as that of the host, if there is one */
     STEP_KEPT,      /* the kept home: a directory of the host's. In it STEP_DIR and STEP_FILE may be
                      * there already, and have STEP_IN_TREE */
     STEP_PROC,      /* the sandbox's own procfs; with STEP_IS_FILE a file of that around us */
@@ -51,8 +52,8 @@ enum image_step {
 enum {
     STEP_READ_ONLY = 1,
     STEP_IS_FILE = 2,
-    STEP_IN_TREE = 4,   /* the target lies in a tree of the host: no link on the way is followed */
-    STEP_IDMAP = 8,     /* files of the caller belong to the command */
+    STEP_IN_TREE = 4, /* the target lies in a tree of the host: no link on the way is followed */
+    STEP_IDMAP = 8,   /* files of the caller belong to the command; it is opened by the launcher */
     STEP_OPTIONAL = 16, /* what is not there (any more) is skipped */
     STEP_ON_SHELF = 64, /* made beside the root, to be mounted into it */
     STEP_ON_LINK = 128, /* the target is a link, and is covered itself */

@@ -184,7 +184,7 @@ kept_home() {
     [ "$output" = left ]
     run -0 "$BAWN" run "${keep[@]}" -- cat "$HOME/mine/x"
     # Nobody looks through it for names that a pattern hides.
-    run -125 --separate-stderr "$BAWN" run "${keep[@]}" --deny '~/**/*.pem' -- true
+    run -125 --separate-stderr "$BAWN" run "${keep[@]}" --deny "$HOME/**/*.pem" -- true
     [[ $stderr == *"is not looked for: name paths there, not patterns, or use sandbox.home: private"* ]]
     run -0 "$BAWN" run "${keep[@]}" --deny '*.pem' -- true
 }

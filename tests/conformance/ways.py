@@ -191,7 +191,7 @@ class Judge:
     def write_allowed(self, before, after):
         if self.way not in ("open", "below") or self.failed_data:
             return self.said
-        if self.mode == "private":
+        if self.mode in ("private", "copy"):
             return None if before == after else f"private, but outside {before} became {after}"
         if self.way == "below" or not after or not is_own(self.world.real(self.row)):
             return None if after else "written, but not there outside"
@@ -228,9 +228,9 @@ class Bare(Kernel):
 
 # A sandbox that grants all it can of what a case's host has of its own, and lets others start in it.
 # What rows open of the built-in lists it opens too. Not /var: overlays cannot be stacked any higher.
-OPENED = ("~/.ssh", "~/.kube", "~/.aws", "~/.docker", "$XDG_DATA_HOME/pnpm", "~/.claude", "/**/.claude",
-          "~/.claude/.credentials.json", "~/.claude.json", "~/.codex", "/**/.codex", "~/.codex/auth.json",
-          "~/.gemini", "/**/.gemini", "~/.gemini/oauth_creds.json", "$XDG_DATA_HOME/opencode/auth.json",
+OPENED = ("~/.ssh", "~/.kube", "~/.aws", "~/.docker", "$XDG_DATA_HOME/pnpm", "$CLAUDE_CONFIG_DIR", "/**/.claude",
+          "$CLAUDE_CONFIG_DIR/.credentials.json", "~/.claude.json", "$CODEX_HOME", "/**/.codex", "$CODEX_HOME/auth.json",
+          "$GEMINI_CLI_HOME/.gemini", "/**/.gemini", "$GEMINI_CLI_HOME/.gemini/oauth_creds.json", "$XDG_DATA_HOME/opencode/auth.json",
           "~/.aider", "~/.aider.conf.yml")
 OUTER = ("run", "-q", "--isolated", "--net", "host", "--allow-containers", "-C", START, "--ro", "/sys",
          *[word for path in (*EMPTY, f"{vectors.HOME}/.cache") for word in ("--rw", path)],

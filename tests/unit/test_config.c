@@ -455,7 +455,7 @@ START_TEST(older_form_complains_of_modes)
 {
     old_becomes("sandboxes: {a: {path: x, mode: wr}}\n", "",
                 "old.yaml:1:32 error config.bad_value: sandboxes.a.mode: 'wr' is not ro, rw, "
-                "overlay, private, ask or deny\n");
+                "overlay, private, copy, ask or deny\n");
 }
 END_TEST
 

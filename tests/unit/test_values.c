@@ -77,7 +77,7 @@ COMPLAINS(profile_takes_a_word, "profile: \"\"\n",
 COMPLAINS(mode_of_a_path_takes_one_of_its_words,
           "sandbox: {paths: {work: {root: ., mode: write}}}\n",
           "p.yaml:1:41 error config.bad_value: sandbox.paths.work.mode: 'write' is not ro, rw, "
-          "overlay, private, ask or deny\n")
+          "overlay, private, copy, ask or deny\n")
 
 COMPLAINS(max_file_bytes_takes_a_size,
           "sandbox: {paths: {work: {root: ., mode: ro, max_file_bytes: big}}}\n",
