@@ -39,6 +39,8 @@ int assembly_make_places(struct assembly *assembly)
         {"XDG_DATA_HOME", ".local/share"}, {"XDG_STATE_HOME", ".local/state"},
         {"XDG_RUNTIME_DIR", NULL},         {"CARGO_HOME", ".cargo"},
         {"RUSTUP_HOME", ".rustup"},        {"GOPATH", "go"},
+        {"CLAUDE_CONFIG_DIR", ".claude"},  {"CODEX_HOME", ".codex"},
+        {"GEMINI_CLI_HOME", "."},
     };
     const size_t count = sizeof(known) / sizeof(known[0]);
     struct policy *policy = assembly->policy;

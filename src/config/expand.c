@@ -77,6 +77,39 @@ static const char *find_base(const struct policy *policy, const char *base, cons
     return *text == '/' ? "/" : base;
 }
 
+/* The workspace's path as one name, as agents name what they keep of a project: each character but
+ * letters and digits is a '-', and of a long name there is the beginning. */
+static void add_dashed(struct strbuf *out, const char *path)
+{
+    enum { LONGEST = 200 };
+    size_t start = out->length;
+
+    for (; *path && out->length - start < LONGEST; path++) {
+        unsigned char byte = (unsigned char)*path;
+
+        if (byte < 0x80)
+            strbuf_add_bytes(out, isalnum(byte) ? path : "-", 1);
+        else if (byte >= 0xc0) /* two units of UTF-16, or one */
+            strbuf_add(out, byte >= 0xf0 ? "--" : "-");
+    }
+}
+
+/* Everything behind the first name; a whole name may stand for the workspace. */
+static void add_rest(struct strbuf *out, const struct policy *policy, const char *rest)
+{
+    static const char dashed[] = "$WORKSPACE_DASHED";
+    size_t length;
+    const char *name;
+
+    while ((name = path_next(&rest, &length))) {
+        strbuf_add(out, "/");
+        if (length == sizeof(dashed) - 1 && memcmp(name, dashed, length) == 0)
+            add_dashed(out, policy->workspace);
+        else
+            strbuf_add_bytes(out, name, length);
+    }
+}
+
 const char *expand_path(struct policy *policy, const char *base, const char *text,
                         const char **ret_wrong)
 {
@@ -88,7 +121,8 @@ const char *expand_path(struct policy *policy, const char *base, const char *tex
     base = find_base(policy, base, text, &rest, ret_wrong);
     if (!base)
         return NULL;
-    strbuf_addf(&joined, "%s/%s", base, rest);
+    strbuf_add(&joined, base);
+    add_rest(&joined, policy, rest);
     if (joined.failed)
         return NULL;
     path = path_normalize("/", joined.text);

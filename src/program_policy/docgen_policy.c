@@ -69,8 +69,11 @@ static const char paths[] =
     "a grant, unless the program could change one of the links: then it is not followed, and that "
     "is a warning.\n"
     "NAME is one of HOME, WORKSPACE, XDG_CONFIG_HOME, XDG_CACHE_HOME, XDG_DATA_HOME, "
-    "XDG_STATE_HOME, XDG_RUNTIME_DIR, CARGO_HOME, RUSTUP_HOME and GOPATH. One that is not set "
-    "stands for its usual place. No other variable is expanded.\n"
+    "XDG_STATE_HOME, XDG_RUNTIME_DIR, CARGO_HOME, RUSTUP_HOME, GOPATH, CLAUDE_CONFIG_DIR, "
+    "CODEX_HOME and GEMINI_CLI_HOME. One that is not set stands for its usual place. No other "
+    "variable is expanded. "
+    "Behind the first, a whole name $WORKSPACE_DASHED stands for the path of the workspace with a "
+    "- for every character but letters and digits: so agents name what they keep of a project.\n"
     "The modes:";
 
 static const struct roff_entry modes[] = {
@@ -79,6 +82,11 @@ static const struct roff_entry modes[] = {
     {"overlay", "May be written; what is written goes to a layer beside it, to be reviewed."},
     {"private", "An empty directory of the sandbox's own, gone afterwards. Nothing of the host is "
                 "in it."},
+    {"copy",
+     "A file: inside is a copy of it, which may be written and replaced. The host's file "
+     "stays as it is; 'bawn run --write-back' takes a copy that was changed back. Around it "
+     "must be a private place, such as the home: else the file is shown read-only. In a "
+     "kept home the copy is made where there is none yet, and stays."},
     {"ask", "Each use is asked about."},
     {"deny", "Neither read nor written."},
 };

@@ -159,3 +159,60 @@ rename='import os, sys; os.rename(os.path.expanduser(sys.argv[1]), os.path.expan
     [ "$(cat "$file")" = again ]
     rm -rf "$place"
 }
+
+@test "presets of agents: what mixes login, state and code is a copy" {
+    mkdir "$HOME/.codex" "$HOME/.gemini"
+    for name in .claude.json .codex/config.toml .gemini/settings.json .gemini/trustedFolders.json; do
+        preset=${name#.}
+        preset=${preset%%[./]*}
+        echo mine >"$HOME/$name"
+        run -0 "$BAWN" run --preset "$preset" -- sh -c "cat ~/$name; echo theirs >~/x && mv ~/x ~/$name && cat ~/$name"
+        [[ $output == *$'mine\ntheirs'* ]]
+        [ "$(cat "$HOME/$name")" = mine ]
+        run -0 "$BAWN" run --preset "$preset" --write-back -- sh -c "echo theirs >~/x && mv ~/x ~/$name"
+        [ "$(cat "$HOME/$name")" = theirs ]
+    done
+}
+
+@test "preset claude: of the transcripts only those of this workspace are there" {
+    name=${PWD//[^a-zA-Z0-9]/-}
+    there=$HOME/src/
+    mkdir -p "$HOME/.claude/projects/-other"
+    echo secret >"$HOME/.claude/projects/-other/x.jsonl"
+    run -0 "$BAWN" run --preset claude -- sh -c 'ls ~/.claude/projects; cat ~/.claude/projects/-other/* 2>/dev/null || echo none
+        for d in ~/.claude/projects/*; do echo mine >"$d/x.jsonl"; done; mkdir ~/.claude/projects/-other; echo x >~/.claude/projects/-other/x.jsonl'
+    [ "$output" = "$name"$'\nnone' ]
+    [ "$(cat "$HOME/.claude/projects/$name/x.jsonl" "$HOME/.claude/projects/-other/x.jsonl")" = $'mine\nsecret' ]
+    # As the agent does it: characters, not bytes.
+    mkdir "$HOME/src/ä ö€.𝄞"
+    cd "$HOME/src/ä ö€.𝄞"
+    run -0 "$BAWN" run --preset claude -- sh -c 'ls ~/.claude/projects'
+    [ "$output" = "${there//[^a-zA-Z0-9]/-}-------" ]
+    # A name that is too long for the agent's way breaks nothing.
+    mkdir -p "$HOME/src/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})"
+    run -0 "$BAWN" run -C "$HOME/src/$(printf 'a%.0s' {1..200})/$(printf 'b%.0s' {1..200})" --preset claude -- true
+}
+
+@test "presets of agents follow the variables that move their directories" {
+    mkdir -p "$HOME/moved" "$HOME/.claude" "$HOME/.codex" "$HOME/.gemini" "$HOME/moved/.gemini"
+    for place in "$HOME/moved" "$HOME/.claude" "$HOME/.codex" "$HOME/.gemini" "$HOME/moved/.gemini"; do
+        echo "$place" | tee "$place"/{.credentials.json,auth.json,settings.json,oauth_creds.json,config.toml} >"$place/other"
+    done
+    unset CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME
+    for preset in claude:CLAUDE_CONFIG_DIR:settings.json codex:CODEX_HOME:config.toml; do
+        IFS=: read -r preset variable name <<<"$preset"
+        # A plan that was kept for one place does not serve the other.
+        run -0 "$BAWN" run --preset "$preset" -- cat "$HOME/.$preset/$name"
+        run -0 env "$variable=$HOME/moved" "$BAWN" run --preset "$preset" -- sh -c 'cat "$'"$variable/$name"'"; ls ~/.'"$preset/$name"' 2>/dev/null || echo none'
+        [[ $output == *"$HOME/moved"$'\nnone' ]]
+        run -0 "$BAWN" run --preset "$preset" -- cat "$HOME/.$preset/$name"
+    done
+    run -0 env GEMINI_CLI_HOME="$HOME/moved" "$BAWN" run --preset gemini -- sh -c 'cat "$GEMINI_CLI_HOME/.gemini/settings.json"; ls ~/.gemini 2>/dev/null || echo none'
+    [ "$output" = "$HOME/moved/.gemini"$'\nnone' ]
+    # The logins are secret there too, and where they usually are.
+    for variable in CLAUDE_CONFIG_DIR/.credentials.json CODEX_HOME/auth.json; do
+        run -1 env "${variable%%/*}=$HOME/moved" "$BAWN" check --ro "$HOME" read "$HOME/moved/${variable#*/}"
+        [[ $output == *secret* ]]
+    done
+    run -1 env CLAUDE_CONFIG_DIR="$HOME/moved" "$BAWN" check --ro "$HOME" read "$HOME/.claude/.credentials.json"
+}

@@ -51,6 +51,20 @@ static void check_patterns(const struct row *rows, size_t count)
         check_row(&rows[i], true);
 }
 
+START_TEST(a_whole_name_stands_for_the_workspace)
+{
+    static const struct row rows[] = {
+        {"/w", "~/p/$WORKSPACE_DASHED", "/home/u/p/-w", NULL, false},
+        {"/w", "~/$WORKSPACE_DASHED/x", "/home/u/-w/x", NULL, false},
+        {"/w", "~/x$WORKSPACE_DASHED", "/home/u/x$WORKSPACE_DASHED", NULL, false},
+        {"/w", "$WORKSPACE_DASHED/x", NULL,
+         "no such variable: HOME, WORKSPACE, XDG_CONFIG_HOME and the like can be used", false},
+    };
+
+    check_paths(rows, COUNT(rows));
+}
+END_TEST
+
 START_TEST(path_starts_at_the_root_or_at_the_base)
 {
     static const struct row rows[] = {
@@ -266,6 +280,7 @@ static void add_group(Suite *suite, const char *name, const TTest *const *cases,
 static void add_path(Suite *suite)
 {
     const TTest *const cases[] = {
+        a_whole_name_stands_for_the_workspace,
         path_starts_at_the_root_or_at_the_base,
         path_starts_at_a_place,
         path_loses_slashes_and_dots,
