@@ -58,6 +58,7 @@ home_claude() {
     seed .claude/hooks/hook.sh own
     seed .claude/commands/own.md own
     seed .claude/projects/other/memory/MEMORY.md own
+    seed .claude/projects/-other/x.jsonl own
     seed .claude/.credentials.json '{"own": "login"}'
     login=.claude/.credentials.json
     screen='for shortcuts'
@@ -131,9 +132,12 @@ while read -r _ file; do
     rm -f "$file"
 done <seeds
 cat "$1" >login
+cat ~/.claude/projects/-other/*.jsonl >>other 2>/dev/null || rm -f other
 echo made >made
 TOOL
-    grep -v -e .ssh/ -e .bashrc -e opencode.db -e opencode/snapshot/ "$BATS_TEST_TMPDIR/seeds" >seeds
+    # What is a copy is the agent's to write.
+    grep -v -e .ssh/ -e .bashrc -e opencode.db -e opencode/snapshot/ -e .claude.json -e config.toml -e .gemini/settings.json \
+        -e trustedFolders.json "$BATS_TEST_TMPDIR/seeds" >seeds
     run inside python3 stand_in.py 8080 "sh tool.sh ~/$login" -- timeout 60 "${prompt[@]}"
     printf '%s\n' "$output" >&2
     [ "$status" -eq 0 ]
@@ -143,6 +147,11 @@ TOOL
     cmp login "$HOME/$login"
     [ ! -e wrote ]
     sha256sum --check --quiet "$BATS_TEST_TMPDIR/seeds"
+    # The transcript of this project is kept, and those of others were not there.
+    if [[ $agent == claude ]]; then
+        [ -n "$(find "$HOME/.claude/projects/${WORK//[^a-zA-Z0-9]/-}" -name '*.jsonl')" ]
+        [ ! -e other ]
+    fi
     # Without the preset the login is not there.
     run "${as[@]}" "$BAWN" run -- cat "$HOME/$login"
     [ "$status" -ne 0 ]
@@ -154,6 +163,19 @@ TOOL
 @test "claude: shows its first screen (as bawn-test)" { shows_its_first_screen; }
 @test "claude: calls a tool, and the user's files stay as they are" { calls_a_tool; }
 @test "claude: calls a tool, and the user's files stay as they are (as bawn-test)" { calls_a_tool; }
+
+# With --write-back what it noted of the start is in the real file, beside what was there.
+takes_its_notes_back() {
+    run "${as[@]}" "$BAWN" run --ro "$AGENTS/prefix" --preset claude --write-back -- python3 stand_in.py 8080 true -- \
+        timeout 60 claude -p --dangerously-skip-permissions "make a file"
+    printf '%s\n' "$output" >&2
+    [ "$status" -eq 0 ]
+    [[ $output == *"$HOME/.claude.json: what the command wrote to its copy was written back"* ]]
+    python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not (d["hasCompletedOnboarding"] and len(d) > 4))' "$HOME/.claude.json"
+    [ "$(stat -c %u "$HOME/.claude.json")" = "$(stat -c %u "$HOME")" ]
+}
+@test "claude: what it notes is written back when asked for" { takes_its_notes_back; }
+@test "claude: what it notes is written back when asked for (as bawn-test)" { takes_its_notes_back; }
 
 @test "codex: starts" { starts; }
 @test "codex: starts (as bawn-test)" { starts; }
