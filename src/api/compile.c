@@ -184,20 +184,22 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
 }
 
 /* Whoever wants an image means to run something. */
-static int make_kept_home(const struct policy *policy, struct bawn_error *err)
+static int make_kept_home(const struct plan *plan, struct bawn_error *err)
 {
     char path[LIMIT_PATH_BYTES];
 
-    return policy->kept_home
-               ? places_find_home(strrchr(policy->kept_home, '/') + 1, true, path, err)
-               : 0;
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_KEPT)
+            return places_find_home(strrchr(step->source, '/') + 1, true, path, err);
+    }
+    return 0;
 }
 
 int bawn_plan_compile(const struct bawn_plan *plan, unsigned flags, int *ret_fd,
                       struct bawn_error *err)
 {
     autofree struct image *image = NULL;
-    int r = make_kept_home(plan->plan.policy, err);
+    int r = make_kept_home(&plan->plan, err);
 
     if (r == 0)
         r = make_image(plan, flags, &image, err);

@@ -141,6 +141,11 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
             return -EACCES;
         return call_judge_object(call, fd, old, true, op);
     }
+    /* SECURITY: another sandbox that has the same kept home may move a directory in which a tree of
+     * the host's is mounted here: then that lies where all is the command's own. */
+    if (answer == GUARD_ALLOW && op == PATH_WRITE && call->locator.kept_fd >= 0 &&
+        guard_is_kept(call->guard, path) && !locate_is_on(fd, call->locator.kept_fd))
+        return -EACCES;
     if (answer == GUARD_ALLOW && op == PATH_WRITE && !keeps_to_dirs(call->kind))
         report_write(call, path);
     if (answer == GUARD_ALLOW)

@@ -125,22 +125,35 @@ static bool is_same_again(const struct image_mount *mount)
     return mount->step == STEP_SEAL || mount->step == STEP_SEAL_ALL || mount->step == STEP_SHUT;
 }
 
-bool guard_is_host_tree(const struct guard *guard, const char *path)
+/* What a path lies in; STEP_COUNT: the root itself. The last mount over a place is the one that is
+ * seen. Steps are named for where they are made; what comes after the workspace was moved is not
+ * about it. */
+static enum image_step step_of(const struct guard *guard, const char *path)
 {
     char buffer[GUARD_PATH_BYTES];
     const char *there = guard_outside(guard, path, buffer);
     const char *target = there + strspn(there, "/");
-    bool is_host = false;
+    enum image_step step = STEP_COUNT;
 
-    /* The last mount over a place is the one that is seen. Steps are named for where they are made;
-     * what comes after the workspace was moved is not about it. */
     image_each (guard->image, PART_MOUNTS, struct image_mount, mount) {
         if (mount->step == STEP_AGAIN && there == buffer)
             break;
         if (!is_same_again(mount) && image_covers(guard->image, mount, target))
-            is_host = mount->step == STEP_BIND || mount->step == STEP_OVERLAY;
+            step = mount->step;
     }
-    return is_host;
+    return step;
+}
+
+bool guard_is_host_tree(const struct guard *guard, const char *path)
+{
+    enum image_step step = step_of(guard, path);
+
+    return step == STEP_BIND || step == STEP_OVERLAY;
+}
+
+bool guard_is_kept(const struct guard *guard, const char *path)
+{
+    return step_of(guard, path) == STEP_KEPT;
 }
 
 /* How far a pattern has come along a path. */

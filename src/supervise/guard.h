@@ -49,6 +49,9 @@ bool guard_may_be_short(const struct guard *guard, const char *path);
 /* Whether a path lies in a tree of the host, rather than in a place of the sandbox's own. */
 bool guard_is_host_tree(const struct guard *guard, const char *path);
 
+/* Whether it lies in the home that is kept, which other sandboxes may have too. */
+bool guard_is_kept(const struct guard *guard, const char *path);
+
 /*
  * Whether a rule against writing is about something below this very name. Such
  * a name may be a directory, whose content is decided path by path, but no

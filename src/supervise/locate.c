@@ -144,6 +144,11 @@ bool locate_is_across(int a, int b)
     return is_same_mount(a, b) == 0;
 }
 
+bool locate_is_on(int fd, int mount_fd)
+{
+    return is_same_mount(fd, mount_fd) == 1;
+}
+
 bool locate_was_inside(const struct locator *locator, int fd, const char *path,
                        char ret_old[static LIMIT_PATH_BYTES])
 {

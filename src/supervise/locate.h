@@ -22,6 +22,7 @@
 struct locator {
     int root_fd; /* of the caller */
     int self_fd; /* /proc/self/fd of the supervisor: no path is walked to get there */
+    int kept_fd; /* the home that is kept, or -EBADF */
     struct caller *caller;
     const struct guard *guard;
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
@@ -104,6 +105,8 @@ bool locate_is_mount_point(const struct location *location);
 bool locate_is_same(int a, int b);
 /* Whether the two are surely on different mounts. */
 bool locate_is_across(int a, int b);
+/* Whether it is certainly on that mount. */
+bool locate_is_on(int fd, int mount_fd);
 
 /* Which process of the sandbox's /proc a path is about: its id, 0 none, -EACCES unknown. */
 pid_t locate_proc_pid(const char *path);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernel/sys.h"
 #include "supervise/answer.h"
 #include "supervise/call.h"
 #include "supervise/identity.h"
@@ -30,6 +31,7 @@ struct supervisor {
     struct guard guard;
     struct caller caller;
     int self_fd; /* /proc/self/fd */
+    int kept_fd; /* the home that is kept, or -EBADF */
     struct identity identity;
     struct waiters waiters;
     struct reports reports;
@@ -48,7 +50,7 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     supervisor->reports.report = options->report;
     supervisor->reports.context = options->context;
     caller_init(&supervisor->caller, options->notify_fd);
-    supervisor->self_fd = -EBADF;
+    supervisor->self_fd = supervisor->kept_fd = -EBADF;
     *ret_supervisor = supervisor;
     return 0;
 }
@@ -61,6 +63,7 @@ void supervisor_free(struct supervisor *supervisor)
     reports_done(&supervisor->reports);
     caller_forget(&supervisor->caller);
     cleanup_close(&supervisor->self_fd);
+    cleanup_close(&supervisor->kept_fd);
     if (supervisor->is_ready)
         guard_done(&supervisor->guard);
     free(supervisor->notif);
@@ -82,6 +85,23 @@ static int make_room(struct supervisor *supervisor, struct bawn_error *err)
     return supervisor->notif ? 0 : error_memory(err);
 }
 
+/* Nobody inside can put something else at the place of a mount. */
+static int open_kept(struct supervisor *supervisor, struct bawn_error *err)
+{
+    const struct image *image = supervisor->options.image;
+
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step == STEP_KEPT)
+            supervisor->kept_fd = sys_openat2(
+                supervisor->options.root_fd, image_string(image, step->target),
+                O_PATH | O_DIRECTORY | O_CLOEXEC,
+                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+        if (step->step == STEP_KEPT && supervisor->kept_fd < 0)
+            return error_errno(err, errno, "open the kept home");
+    }
+    return 0;
+}
+
 static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
 {
     const struct image *image = supervisor->options.image;
@@ -98,6 +118,9 @@ static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
     supervisor->self_fd = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (supervisor->self_fd < 0)
         return error_errno(err, errno, "open of /proc/self/fd");
+    r = open_kept(supervisor, err);
+    if (r < 0)
+        return r;
     r = guard_init(&supervisor->guard, image, err);
     if (r < 0) {
         guard_done(&supervisor->guard);
@@ -293,6 +316,7 @@ static void dispatch(struct supervisor *supervisor)
     call.has_umask = false;
     call.locator = (struct locator){.root_fd = supervisor->options.root_fd,
                                     .self_fd = supervisor->self_fd,
+                                    .kept_fd = supervisor->kept_fd,
                                     .caller = &supervisor->caller,
                                     .guard = &supervisor->guard};
     if (!call.kind) {
