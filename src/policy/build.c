@@ -464,7 +464,7 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
     if (r == 0)
         r = deny_devices(policy);
     if (r == 0)
-        r = home_add(policy);
+        r = home_add(policy, report);
     if (r < 0)
         return error_memory(err);
     home_settle_copies(policy, report);

@@ -28,14 +28,20 @@ static bool is_home_shown(const struct policy *policy)
     return false;
 }
 
-int home_add(struct policy *policy)
+int home_add(struct policy *policy, struct bawn_report *report)
 {
     const struct setting *setting = &policy->settings[SETTING_HOME];
+    bool is_kept = policy_number(policy, SETTING_HOME) == HOME_KEEP;
     struct path_rule *rule;
 
-    if (policy_number(policy, SETTING_HOME) == HOME_NONE || policy->layers.count == 0 ||
-        is_home_shown(policy))
+    if (policy_number(policy, SETTING_HOME) == HOME_NONE || policy->layers.count == 0)
         return 0;
+    if (is_home_shown(policy)) {
+        if (is_kept)
+            report_add(report, BAWN_WARNING, "policy.home_shown", setting->origin,
+                       "sandbox.home: keep has no effect: the home itself is shown");
+        return 0;
+    }
     rule = arena_new(&policy->arena, struct path_rule);
     if (!rule)
         return -ENOMEM;
@@ -45,7 +51,7 @@ int home_add(struct policy *policy)
                                .name = "home",
                                .read = ACCESS_PRIVATE,
                                .write = ACCESS_PRIVATE,
-                               .is_kept = policy_number(policy, SETTING_HOME) == HOME_KEEP,
+                               .is_kept = is_kept,
                                .layer = policy->layers.items[0],
                                .origin = setting->origin};
     return vec_push(&policy->rules, rule) ? 0 : -ENOMEM;

@@ -7,7 +7,7 @@
 
 /* Adds the sandbox's own home, unless somebody shows the real one. It is the profile's, whoever has
  * set it: a grant in it is stronger. 0 or -ENOMEM. */
-int home_add(struct policy *policy);
+int home_add(struct policy *policy, struct bawn_report *report);
 
 /* Whether a copy can be made at this path: around it is a private place. */
 bool home_can_copy(const struct policy *policy, const char *path);

@@ -92,10 +92,10 @@ static int open_kept(struct supervisor *supervisor, struct bawn_error *err)
 
     image_each (image, PART_MOUNTS, struct image_mount, step) {
         if (step->step == STEP_KEPT)
-            supervisor->kept_fd = sys_openat2(
-                supervisor->options.root_fd, image_string(image, step->target),
-                O_PATH | O_DIRECTORY | O_CLOEXEC,
-                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+            supervisor->kept_fd =
+                sys_openat2(supervisor->options.root_fd, image_string(image, step->target),
+                            O_PATH | O_DIRECTORY | O_CLOEXEC,
+                            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
         if (step->step == STEP_KEPT && supervisor->kept_fd < 0)
             return error_errno(err, errno, "open the kept home");
     }

@@ -160,8 +160,9 @@ kept_home() {
     run -0 "$BAWN" plan --set sandbox.home=keep --image
     [ ! -e "$(kept_home)" ]
     # With the real home as the workspace there is none to keep.
-    run -0 "$BAWN" plan -C "$HOME" --set sandbox.home=keep
+    run -0 --separate-stderr "$BAWN" plan -C "$HOME" --set sandbox.home=keep
     [[ $output != *"  kept "* ]]
+    [[ $stderr == *"sandbox.home: keep has no effect: the home itself is shown"* ]]
 }
 
 @test "home: two sandboxes of a workspace share the kept one" {

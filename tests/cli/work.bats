@@ -129,10 +129,11 @@ make_repository() {
 
 @test "work: every profile with the preset of every agent starts, and what the agent keeps is kept" {
     local profile preset
-    local -A kept=([claude]=.claude/projects [codex]=.codex/sessions [gemini]=.gemini/tmp [aider]=.aider/caches
-        [opencode]='')
 
     cli_setup
+    local -A kept=([claude]=.claude/projects/${WORK//[^a-zA-Z0-9]/-} [codex]=.codex/sessions [gemini]=.gemini/tmp [aider]=.aider/caches
+        [opencode]='')
+
     for profile in default strict untrusted; do
         for preset in "${!kept[@]}"; do
             run -0 "$BAWN" run --profile "$profile" --preset "$preset" -- \
