@@ -262,8 +262,9 @@ static bool differs(const struct copy *copy, const char *data, size_t size)
     autofree char *original = NULL;
     struct stat status = {0};
 
-    return read_file(AT_FDCWD, copy->source, 0, &status, &original) < 0 ||
-           (size_t)status.st_size != size || memcmp(original, data, size) != 0;
+    if (read_file(AT_FDCWD, copy->source, 0, &status, &original) < 0 || !original || !data)
+        return true;
+    return (size_t)status.st_size != size || memcmp(original, data, size) != 0;
 }
 
 static void end_copy(const struct session *session, const struct copy *copy)
