@@ -68,6 +68,22 @@ static int make_link(const char *source, int parent, const char *name, struct ba
     return error_errno(err, errno, "make the link %s in the kept home", name);
 }
 
+/* The command has it the first time; later it has its own. */
+static int make_text(const char *text, unsigned mode, int parent, const char *name,
+                     struct bawn_error *err)
+{
+    size_t length = strlen(text);
+    autoclose int fd =
+        openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+    if (fd < 0 && errno == EEXIST)
+        return 0;
+    errno = fd < 0 ? errno : ENOSPC;
+    if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+        return error_errno(err, errno, "write %s in the kept home", name);
+    return 0;
+}
+
 int kept_make_entry(const struct image *image, const struct image_mount *step,
                     struct bawn_error *err)
 {
@@ -83,6 +99,8 @@ int kept_make_entry(const struct image *image, const struct image_mount *step,
         return error_errno(err, errno, "open what /%s is in", target);
     if (step->step == STEP_SYMLINK)
         return make_link(image_string(image, step->source), parent, name, err);
+    if (step->step == STEP_TEXT)
+        return make_text(image_string(image, step->source), step->mode, parent, name, err);
     result =
         wants_dir ? mkdirat(parent, name, step->mode) : mknodat(parent, name, S_IFREG | 0600, 0);
     if (result == 0)

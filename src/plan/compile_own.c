@@ -343,18 +343,21 @@ static const char no_resolver[] = "# the sandbox has no network of its own\n"
                                   "nameserver 192.0.2.1\n"
                                   "options timeout:1 attempts:1\n";
 
-/* In the home, which is private and writable then: the command may change it like any of its own.
- */
+/* In the home, which is the command's own then: it may change it like any file of its own. Where
+ * the home is kept, one that is there already stays. */
 static void gitconfig_step(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
     struct image_mount file = {.step = STEP_TEXT, .mode = MODE_FILE};
+    const struct cover *cover;
     char path[LIMIT_PATH_BYTES];
 
     if (!plan->gitconfig || (size_t)snprintf(path, sizeof(path), "%s/" PLAN_GITCONFIG,
                                              plan->policy->home) >= sizeof(path))
         return;
-    if (is_in_pool(compiler, path) && !place_is_made(compiler, path, MADE_ENTRY))
+    cover = place_cover(compiler, path);
+    if (cover && (cover->is_pool || cover->kind == COVER_KEPT) &&
+        !place_is_made(compiler, path, MADE_ENTRY))
         place_step(compiler, place_when_made(compiler, path), file, plan->gitconfig, path);
 }
 

@@ -65,7 +65,7 @@ push.default=current" ]
     [[ $output == *"  file         $HOME/.gitconfig, of your git configuration what runs nothing:"*'[user] name = "Ada"'* ]]
     [[ $("$BAWN" plan --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["gitconfig"])') == *'name = "Ada"'* ]]
     run -0 "$BAWN" check read ~/.gitconfig
-    [[ $output == *"private: nothing of the host is there but settings of git that run nothing" ]]
+    [[ $output == *"the command.s own: of the host there are settings of git that run nothing" ]]
     run -0 "$BAWN" run -- sh -c 'echo mine >>~/.gitconfig'
     [[ $(cat "$HOME/.gitconfig") != *mine* ]]
 }
@@ -360,6 +360,21 @@ push.default=current" ]
     git -C ../repo worktree add -q ../third
     run ! at_home "$BAWN" run -- sh -c 'echo x >~/src/repo/.git/worktrees/third/HEAD'
     mkdir sub/deep && cd sub/deep && now granted && git init -q .. && now gone
+}
+
+@test "git: a kept home has the settings the first time, and its own afterwards" {
+    local keep=(--set sandbox.home=keep) kept
+
+    kept=$("$BAWN" plan "${keep[@]}" 2>/dev/null | sed -n 's/^  kept .*, which is //p')
+    run -0 "$BAWN" run "${keep[@]}" -- sh -c 'git config user.name && git config --global user.name Eve'
+    [ "$output" = Ada ]
+    run -0 "$BAWN" run "${keep[@]}" -- sh -c 'git config user.name && ln -sf "$PWD/planted" ~/.gitconfig'
+    [ "$output" = Eve ]
+    run "$BAWN" run "${keep[@]}" -- true
+    [ "$status" -eq 0 ]
+    [ ! -e planted ]
+    [ "$(git config --global user.name)" = Ada ]
+    rm -r "$kept"
 }
 
 @test "git: names that are denied anywhere in the workspace are denied around it" {
