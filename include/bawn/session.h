@@ -168,6 +168,8 @@ struct bawn_status {
     int pid;                            /* of its launcher */
     bool is_detached, has_terminal;
     bool may_auto_allow; /* as bawn_session_may_auto_allow */
+    int exit_status;     /* of one that has ended: what 'bawn run' would have ended with */
+    uint64_t ended;      /* when: seconds since 1970; 0: it has not */
 };
 
 /* All sessions of this user's, oldest first, at most 4096, as they describe themselves: none is
@@ -186,6 +188,58 @@ BAWN_API int bawn_session_status(const char *sid, struct bawn_status **ret_statu
 
 /* With those that are next. */
 BAWN_API void bawn_status_free(struct bawn_status *status);
+
+/*
+ * What is kept of sessions that were started with 'bawn run --detach': while they run, and for a
+ * day after their end. In what follows a name is looked for among the sessions that run, and then
+ * among those that are kept; NULL is the only one.
+ */
+
+/* Those that have ended, oldest first, as bawn_session_list. The state is "ended", with exit_status
+ * and ended; or "lost" where bawn was killed and nobody knows. */
+BAWN_API int bawn_session_list_ended(struct bawn_status **ret_list, struct bawn_error *err);
+
+struct bawn_ended {
+    char sid[16]; /* its whole name */
+    int status;   /* what 'bawn run' would have ended with */
+};
+
+/*
+ * Waits until a session has ended, detached or not, for at most timeout_ms; -1: for as long as it
+ * takes. -ETIMEDOUT ("session.timeout"): it still runs. -ENODATA ("session.lost"): bawn was killed,
+ * and the command with it. ret_ended->sid is set as soon as it is known, also where the call fails.
+ */
+BAWN_API int bawn_session_await(const char *sid, int timeout_ms, struct bawn_ended *ret_ended,
+                                struct bawn_error *err);
+
+/* The output of a detached command. */
+struct bawn_log;
+
+/* -ENODATA ("session.not_kept"): the session runs, but nothing of it is kept. */
+BAWN_API int bawn_log_open(const char *sid, struct bawn_log **ret_log, struct bawn_error *err);
+BAWN_API void bawn_log_close(struct bawn_log *log);
+
+/* Goes on with the last lines of what was said so far, instead of the oldest that is kept. */
+BAWN_API int bawn_log_tail(struct bawn_log *log, uint64_t lines, struct bawn_error *err);
+
+/* Reads on. SECURITY: bytes as the command wrote them, with whatever a terminal may obey. Returns
+ * how many; 0: nothing more was said so far. */
+BAWN_API int bawn_log_read(struct bawn_log *log, void *bytes, size_t size, struct bawn_error *err);
+
+/* How many bytes before those that were read last are missing, for they are no longer kept. */
+BAWN_API uint64_t bawn_log_dropped(const struct bawn_log *log);
+
+/* Waits until there may be more to read: 1. 0: nothing more will come. */
+BAWN_API int bawn_log_wait(struct bawn_log *log, struct bawn_error *err);
+
+struct bawn_log_state {
+    const char *sid;
+    const char *state; /* "running", "ended", "lost" */
+    int status;        /* of one that has ended; else 0 */
+    int errnum; /* why what was said is not kept to its end; ENODATA: that was asked for; 0: it is
+                 */
+};
+BAWN_API void bawn_log_state(struct bawn_log *log, struct bawn_log_state *ret_state);
 
 #ifdef __cplusplus
 }

@@ -40,11 +40,12 @@ static int hide_path(struct assembly *assembly, const struct layer *layer, const
 }
 
 /* A place, and every link on the way to it: whoever changes one of those changes what is read. */
-static int seal_place(struct assembly *assembly, const struct layer *layer, const char *path)
+static int seal_way(struct assembly *assembly, const struct layer *layer, const char *path,
+                    enum access read)
 {
     char resolved[LIMIT_PATH_BYTES];
     struct link_notes notes;
-    int r = seal_path(assembly, layer, path, false);
+    int r = add_sealed(assembly, layer, path, read, false);
 
     link_notes_init(&notes, &assembly->view->links);
     (void)resolve_path(NULL, "/", path, &notes.looker, resolved, NULL);
@@ -52,6 +53,11 @@ static int seal_place(struct assembly *assembly, const struct layer *layer, cons
         r = seal_path(assembly, layer, link, true);
     link_notes_done(&notes);
     return r;
+}
+
+static int seal_place(struct assembly *assembly, const struct layer *layer, const char *path)
+{
+    return seal_way(assembly, layer, path, ACCESS_UNSET);
 }
 
 /* A directory of configuration, with its files: they may be links to elsewhere. */
@@ -68,11 +74,12 @@ static int seal_config(struct assembly *assembly, const struct layer *layer, con
 }
 
 /*
- * What is trusted whatever variables say: the configuration and the compiled
- * plans in the home that the user database names. SECURITY: every sandbox of the
- * user's has these rules, so that none can ever write there; the launcher looks
- * for plans nowhere else. The homes that are kept are hidden: of these a sandbox
- * sees its own alone, at another place.
+ * What is trusted whatever variables say: the configuration, the compiled
+ * plans and what is kept of sessions, in the home that the user database names.
+ * SECURITY: every sandbox of the user's has these rules, so that none can ever
+ * write there, or read what others said; the launcher looks nowhere else. The homes
+ * that are kept are there, too: of these a sandbox sees its own alone, at another
+ * place.
  */
 static int seal_trusted(struct assembly *assembly, const struct layer *own, const char *home)
 {
@@ -81,7 +88,9 @@ static int seal_trusted(struct assembly *assembly, const struct layer *own, cons
 
     if (r == 0)
         r = seal_place(assembly, own, assembly_path(path, "%.4000s/" PLACES_CACHE, home));
-    return r < 0 ? r : hide_path(assembly, own, assembly_path(path, "%.4000s/" PLACES_STATE, home));
+    return r < 0 ? r
+                 : seal_way(assembly, own, assembly_path(path, "%.4000s/" PLACES_STATE, home),
+                            ACCESS_DENY);
 }
 
 static int seal_trusted_places(struct assembly *assembly)

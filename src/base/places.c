@@ -34,6 +34,7 @@ struct walk {
     struct stat status;          /* of that */
     struct trail trail;
     bool is_below_home; /* the last names are ours to make, and no link counts among them */
+    int errnum;         /* why it goes no further */
 };
 
 /* Each start walks: the id costs no call. Nobody who walks has changed his. */
@@ -75,6 +76,7 @@ static bool step(struct walk *walk, const char *name, bool makes)
     struct stat status;
     int result;
 
+    walk->errnum = ENAMETOOLONG;
     if (before + 1 + length >= sizeof(walk->done))
         return false;
     walk->done[before] = '/';
@@ -83,6 +85,7 @@ static bool step(struct walk *walk, const char *name, bool makes)
     if (result < 0 && errno == ENOENT && makes && walk->is_below_home &&
         (mkdir(walk->done, 0700) == 0 || errno == EEXIST))
         result = lstat(walk->done, &status);
+    walk->errnum = result < 0 ? errno : S_ISLNK(status.st_mode) ? ELOOP : EPERM;
     if (result == 0 && S_ISLNK(status.st_mode))
         return push_link(walk, before, &status);
     if (result < 0 || !is_safe(&status))
@@ -116,17 +119,52 @@ static bool go_home(struct walk *walk)
     return true;
 }
 
-int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES])
+/* What is the caller's own, below his home. ret_path: how far it is reached; "": not to his home.
+ */
+static int open_below_home(const char *way, bool makes, char ret_path[LIMIT_PATH_BYTES])
 {
     struct walk walk = {.is_below_home = false};
+    bool is_reached;
 
+    *ret_path = '\0';
     if (!go_home(&walk))
         return -ENOENT;
-    if (!go(&walk, PLACES_PLANS, makes) || walk.status.st_uid != own_uid() ||
-        strlen(walk.done) >= LIMIT_PATH_BYTES - 64)
-        return -ENOENT;
+    is_reached = go(&walk, way, makes);
     memcpy(ret_path, walk.done, sizeof(walk.done));
+    if (!is_reached)
+        return -walk.errnum;
+    if (walk.status.st_uid != own_uid())
+        return -EPERM;
+    if (strlen(walk.done) >= LIMIT_PATH_BYTES - 64)
+        return -ENAMETOOLONG;
     return file_open_linkless(ret_path, O_PATH | O_DIRECTORY);
+}
+
+int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES])
+{
+    return open_below_home(PLACES_PLANS, makes, ret_path);
+}
+
+int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    int fd = open_below_home(PLACES_KEPT, makes, ret_path);
+
+    if (fd >= 0 || (fd == -ENOENT && !makes))
+        return fd;
+    if (!*ret_path) {
+        (void)error_set(err, ENOENT, "session.kept", "you have no home where it could be kept");
+        error_hint(err, "/etc/passwd names none, or others can change a directory on the way");
+        return -ENOENT;
+    }
+    (void)error_set(err, -fd, "session.kept", "%s: %s", ret_path,
+                    fd == -EPERM   ? "others can change it, or it is no directory of yours"
+                    : fd == -ELOOP ? "it is a link, and none is followed here"
+                                   : strerror(-fd));
+    error_hint(err,
+               fd == -EPERM ? "make it yours alone: chmod go-w %s"
+                            : "it has to be a directory of yours that others cannot write: %s",
+               ret_path);
+    return fd;
 }
 
 static int refuse_home(const struct walk *walk, struct bawn_error *err)

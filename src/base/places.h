@@ -15,6 +15,10 @@
  *           way: what sandbox.home: keep keeps, one directory for each workspace.
  *           SECURITY: what is in one was made inside. Nothing outside trusts it,
  *           and every policy hides them all.
+ * kept      ~/.local/state/bawn/sessions, in the same home and reached the same way:
+ *           what detached commands said and how they ended. SECURITY: every policy
+ *           seals and hides the place, for it tells of other sandboxes, and 'bawn wait'
+ *           believes it.
  * sessions  bawn in XDG_RUNTIME_DIR where that is the user's alone; else /run/bawn
  *           for root, /tmp/bawn-UID for others. It is the user's alone, too.
  */
@@ -35,6 +39,7 @@
 #define PLACES_PLANS        PLACES_CACHE "/plans"
 #define PLACES_STATE        ".local/state/bawn" /* in the home */
 #define PLACES_HOMES        PLACES_STATE "/homes"
+#define PLACES_KEPT         PLACES_STATE "/sessions"
 
 /*
  * A directory of configuration, made if it is missing: a descriptor to read it
@@ -50,6 +55,10 @@ int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES]);
  * makes it is there afterwards, the caller's alone, or there is none: a negative errno. */
 int places_find_home(const char *name, bool makes, char ret_path[LIMIT_PATH_BYTES],
                      struct bawn_error *err);
+
+/* The same for what is kept of sessions. -ENOENT: it is not there, and was not to be made. Else err
+ * says why. */
+int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err);
 
 /* Where sessions are. */
 enum places_sessions {

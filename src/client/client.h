@@ -10,6 +10,7 @@
 #define CLIENT_CLIENT_H
 
 #include "base/vec.h"
+#include "session/kept.h"
 #include "session/registry.h"
 #include "wire/control.h"
 
@@ -62,6 +63,11 @@ int client_ask(struct bawn_session *session, struct control_message *message,
 /* Waits for the next message. What makes no sense is an error. */
 int client_hear(const struct bawn_session *session, struct client_heard *ret_heard,
                 struct bawn_error *err);
+
+/* Who is meant: one that runs, with a connection to it; or else one that is kept. kept is opened
+ * where there is such a place. */
+int client_find(const char *word, struct bawn_session **ret_session, struct kept_place *kept,
+                char sid[SID_BYTES], struct bawn_error *err);
 
 /* What it uses, and in message.flags its state. */
 int client_measure(struct bawn_session *session, struct client_heard *ret_heard,

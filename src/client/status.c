@@ -127,6 +127,15 @@ static int list_add(struct bawn_status ***last, struct record *record, struct ba
     return 0;
 }
 
+/* Whose day is over goes with those that were killed. */
+static void sweep(void)
+{
+    autokept struct kept_place kept = {.fd = -EBADF};
+
+    if (kept_open(&kept, false, NULL) == 0)
+        kept_sweep(&kept);
+}
+
 int bawn_session_list(struct bawn_status **ret_list, struct bawn_error *err)
 {
     autorecords struct record_list list = {0};
@@ -134,6 +143,7 @@ int bawn_session_list(struct bawn_status **ret_list, struct bawn_error *err)
     struct bawn_status **last = ret_list;
     int result = registry_open(&registry, environ, false, err);
 
+    sweep();
     *ret_list = NULL;
     if (result == -ENOENT)
         return 0;
@@ -152,6 +162,60 @@ int bawn_session_list(struct bawn_status **ret_list, struct bawn_error *err)
     bawn_status_free(*ret_list);
     *ret_list = NULL;
     return result;
+}
+
+/* NULL: it still runs, or is none of ours. */
+static struct status *read_ended(const struct kept_place *kept, const char *sid)
+{
+    autoclose int dir_fd = kept_enter(kept, sid);
+    struct status *status = NULL;
+    autofree char *text = NULL;
+    struct kept_end end;
+
+    if (dir_fd < 0 || !kept_look(dir_fd, &end) || end.state == KEPT_RUNNING)
+        return NULL;
+    text = kept_record(dir_fd);
+    status = text ? status_new() : NULL;
+    if (!status || !status_fill(status, &text) || strcmp(status->record.sid, sid) != 0) {
+        bawn_status_free(status ? &status->shown : NULL);
+        return NULL;
+    }
+    status->shown.state = end.state == KEPT_ENDED ? "ended" : "lost";
+    status->shown.exit_status = end.state == KEPT_ENDED ? end.status : 0;
+    status->shown.ended = end.ended;
+    return status;
+}
+
+/* In its place: oldest first. */
+static void list_insert(struct bawn_status **list, struct status *status)
+{
+    while (*list && (*list)->started <= status->shown.started)
+        list = &(*list)->next;
+    status->shown.next = *list;
+    *list = &status->shown;
+}
+
+int bawn_session_list_ended(struct bawn_status **ret_list, struct bawn_error *err)
+{
+    autonames struct registry_names names = {0};
+    autokept struct kept_place kept = {.fd = -EBADF};
+    int result = kept_open(&kept, false, err);
+    int count = 0;
+
+    *ret_list = NULL;
+    if (result == -ENOENT)
+        return 0;
+    if (result == 0)
+        result = kept_list(&kept, &names, err);
+    vec_each (&names.sids, sid) {
+        struct status *status = result < 0 ? NULL : read_ended(&kept, *sid);
+
+        if (!status)
+            continue;
+        list_insert(ret_list, status);
+        count++;
+    }
+    return result < 0 ? result : count;
 }
 
 static int read_record(const struct registry *registry, const struct bawn_session *session,

@@ -209,7 +209,7 @@ static int add_filter(struct compiler *compiler)
 static int refuse_unsealed(const struct compiler *compiler, const struct enforcement *line)
 {
     (void)error_set(compiler->err, ENOTSUP, "run.unsealed",
-                    "%s: the command could make it, and later starts would obey it", line->what);
+                    "%s: the command could make it, and bawn would trust it later", line->what);
     error_hint(compiler->err, "make that directory, so that it can be held; or choose a smaller "
                               "workspace; or run it without --allow-containers");
     return -ENOTSUP;

@@ -6,7 +6,9 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mutant.h"
+#include "base/text.h"
 #include "program_bawn/own.h"
+#include "session/kept.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -17,6 +19,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+enum { LOG_SIZE_MIN = 4096, LOG_SIZE_MAX = 1 << 30 };
 
 int plan_map(int fd, const struct image **ret_image, struct bawn_error *err)
 {
@@ -60,6 +64,11 @@ static int detach(const struct front *front, struct session_request *request,
         (void)front_fail(front, &report.error);
         return report.status;
     }
+    if (report.unkept.errnum && !front->quiet)
+        (void)fprintf(stderr,
+                      "bawn: what the command says, and its exit status, are not kept: %s\n"
+                      "hint: %s\n",
+                      report.unkept.message, report.unkept.hint);
     if (front->json) {
         json_open(&out, NULL, '{');
         json_put_string(&out, "sid", report.sid);
@@ -101,6 +110,30 @@ static void tell_dropped(const struct front *front, const struct image *image)
         (void)fprintf(stderr, "bawn: not held on this host: %s\n", image_string(image, notes[i]));
 }
 
+static int read_log_size(const struct front *front, uint64_t *ret_bytes, struct bawn_error *err)
+{
+    const char *value = options_value(&front->options, OPTION_LOG_SIZE);
+    char shown[64];
+
+    *ret_bytes = KEPT_OUTPUT_BYTES;
+    if (!value)
+        return 0;
+    if (!text_parse_size(value, ret_bytes) || (*ret_bytes > 0 && *ret_bytes < LOG_SIZE_MIN) ||
+        *ret_bytes > LOG_SIZE_MAX) {
+        text_escape(shown, sizeof(shown), value, strlen(value), TEXT_ONE_LINE);
+        (void)error_set(err, EINVAL, "usage.bad_value",
+                        "--log-size: '%s' is neither 0 nor a size from 4K to 1G", shown);
+        error_hint(err, "write a size such as 64K or 100M");
+        return -EINVAL;
+    }
+    if (options_has(&front->options, OPTION_DETACH))
+        return 0;
+    (void)error_set(err, EINVAL, "usage.missing_option",
+                    "--log-size: only what a detached command says is kept");
+    error_hint(err, "add --detach, or write it to a file: bawn run -- COMMAND >FILE");
+    return -EINVAL;
+}
+
 /* Of these the policy knows nothing: a plan that was kept without them is the same. */
 static int take_own_options(struct front *front, struct session_request *request, struct log *log,
                             struct bawn_error *err)
@@ -109,6 +142,8 @@ static int take_own_options(struct front *front, struct session_request *request
     const char *format = options_value(&front->options, OPTION_LOG_FORMAT);
     int result = front_size(front, &request->size, err);
 
+    if (result == 0)
+        result = read_log_size(front, &request->log_bytes, err);
     if (result == 0 && format && !path) {
         (void)error_set(err, EINVAL, "usage.missing_option", "--log-format: there is no log");
         error_hint(err, "name its file with --debug-log FILE");
@@ -123,6 +158,7 @@ static int take_own_options(struct front *front, struct session_request *request
     request->writes_back = options_has(&front->options, OPTION_WRITE_BACK);
     options_drop(&front->options, OPTION_WRITE_BACK);
     options_drop(&front->options, OPTION_FD);
+    options_drop(&front->options, OPTION_LOG_SIZE);
     options_drop(&front->options, OPTION_COLS);
     options_drop(&front->options, OPTION_ROWS);
     options_drop(&front->options, OPTION_DEBUG_LOG);

@@ -55,6 +55,9 @@ static const struct roff_entry files[] = {
     {"$XDG_CONFIG_HOME/bawn/approved", "The hashes of the project files that were approved."},
     {"~/.cache/bawn/plans", "Compiled plans, in the home that /etc/passwd names; XDG_CACHE_HOME "
                             "has no say in it. It can be removed at any time nothing runs."},
+    {"~/.local/state/bawn/sessions",
+     "What detached commands said and how they ended, in the same home, for a day after their end. "
+     "No sandbox sees it. It can be removed at any time nothing runs."},
 };
 
 static const struct roff_entry examples[] = {

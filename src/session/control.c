@@ -130,7 +130,7 @@ static int handle_metrics(struct client *client, const struct control_message *m
                         ? CONTROL_PROVEN
                         : 0);
     metrics.jobs = control_job_count(client->control);
-    metrics.viewers = output_viewers(session->output);
+    metrics.viewers = output_viewers(session->output) - (session->recorder.viewer != NULL);
     control_answer(client, &answer, &metrics, sizeof(metrics), -EBADF);
     return 0;
 }
@@ -177,12 +177,23 @@ static int handle_resize(struct client *client, const struct control_message *me
     return 0;
 }
 
+static int handle_wait(struct client *client, const struct control_message *message, size_t size,
+                       const int fds[CONTROL_FDS])
+{
+    (void)size;
+    (void)fds;
+    if (!is_crowded(client, message->job))
+        client->awaits_end = true;
+    return 0;
+}
+
 typedef int (*handler)(struct client *client, const struct control_message *message, size_t size,
                        const int fds[CONTROL_FDS]);
 static const handler handlers[CONTROL_COUNT] = {
     [CONTROL_EXEC] = handle_exec,     [CONTROL_SIGNAL] = handle_signal,
     [CONTROL_STOP] = handle_stop,     [CONTROL_METRICS] = handle_metrics,
     [CONTROL_ATTACH] = handle_attach, [CONTROL_RESIZE] = handle_resize,
+    [CONTROL_WAIT] = handle_wait,
 };
 
 static int on_client(void *context, uint32_t events)

@@ -26,6 +26,7 @@ void session_report(struct session *session, int status, const struct bawn_error
         memcpy(report.sid, session->control->sid, sizeof(report.sid));
     if (error)
         report.error = *error;
+    report.unkept = session->recorder.failure;
     /* Whoever waits for it may be gone; the session is not. */
     (void)send(session->request->report_fd, &report, sizeof(report), MSG_NOSIGNAL);
     (void)close(take_fd(&session->request->report_fd));

@@ -23,6 +23,7 @@ static const struct {
     [WHO_CALLS] = {"the process that makes the command's calls", true},
     [WHO_SCRIBE] = {"the process that writes what the command says", false},
     [WHO_WATCH] = {"the process that masks hidden names that appear", true},
+    [WHO_RECORDER] = {"the process that keeps what the command says", false},
 };
 
 /* A number that is left out where it says nothing. */
@@ -80,6 +81,10 @@ void session_event(struct session *session, const struct event *event)
     case EVENT_FULL:
         event_error(event, &said);
         session_say(session, &said);
+        break;
+    case EVENT_STREAM:
+        if (event->who == WHO_RECORDER)
+            recorder_take(&session->recorder, event);
         break;
     default:
         notes_take(&session->notes, event);

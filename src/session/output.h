@@ -14,7 +14,8 @@
 
 #include <sys/ioctl.h>
 
-enum { OUTPUT_RING_BYTES = 64 * 1024, OUTPUT_VIEWERS_MAX = 8, OUTPUT_KEYS_BYTES = 4096 };
+/* Eight clients, and who keeps it. */
+enum { OUTPUT_RING_BYTES = 64 * 1024, OUTPUT_VIEWERS_MAX = 9, OUTPUT_KEYS_BYTES = 4096 };
 
 struct output;
 struct viewer;

@@ -8,6 +8,7 @@
 #include "launch/launch.h"
 #include "session/keeper.h"
 #include "session/notes.h"
+#include "session/recorder.h"
 #include "session/registry.h"
 #include "session/relay.h"
 #include "session/scribe.h"
@@ -41,15 +42,16 @@ struct session {
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
     struct terminal terminal;
     struct relays relays;
-    struct scribe *scribe;   /* NULL: no stream is written for the command */
-    int master_fd;           /* of the sandbox's terminal, or -EBADF */
-    int pipe_fd;             /* what a detached command without a terminal says, or -EBADF */
-    int witness_fd;          /* hangs up when a detached command runs, or ends; or -EBADF */
-    bool has_terminal;       /* a detached command has one */
-    bool has_host_terminal;  /* a stream is one of the host's: what is there counts later, too */
-    struct output *output;   /* of a detached command */
-    struct copies *copies;   /* NULL: the sandbox has none */
-    struct control *control; /* NULL: not to be reached yet */
+    struct scribe *scribe;    /* NULL: no stream is written for the command */
+    int master_fd;            /* of the sandbox's terminal, or -EBADF */
+    int pipe_fd;              /* what a detached command without a terminal says, or -EBADF */
+    int witness_fd;           /* hangs up when a detached command runs, or ends; or -EBADF */
+    bool has_terminal;        /* a detached command has one */
+    bool has_host_terminal;   /* a stream is one of the host's: what is there counts later, too */
+    struct output *output;    /* of a detached command */
+    struct recorder recorder; /* keeps it */
+    struct copies *copies;    /* NULL: the sandbox has none */
+    struct control *control;  /* NULL: not to be reached yet */
     struct loop_timer register_timer;
     char registry[REGISTRY_PATH_BYTES]; /* where the command would see it */
     bool is_unlisted;                   /* it is not to be found by others */

@@ -57,10 +57,11 @@ static int make_socket(struct control *control, int dir_fd, struct bawn_error *e
     return control_listen(control, take_fd(&fd), err);
 }
 
+/* -EEXIST without a message: the name is taken. */
 static int make_record(const struct control *control, int dir_fd, const char *sid,
                        struct bawn_error *err)
 {
-    const struct session *session = control->session;
+    struct session *session = control->session;
     struct record_facts facts = {.sid = sid,
                                  .image = session->request->image,
                                  .argv = session->request->argv,
@@ -74,6 +75,8 @@ static int make_record(const struct control *control, int dir_fd, const char *si
     strbuf_add(&text, "\n");
     if (text.failed)
         return error_memory(err);
+    if (facts.is_detached && recorder_reserve(session, sid, text.text, text.length) == -EEXIST)
+        return -EEXIST;
     (void)unlinkat(dir_fd, REGISTRY_RECORD, 0);
     fd = openat(dir_fd, REGISTRY_RECORD, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || write(fd, text.text, text.length) != (ssize_t)text.length)
@@ -114,6 +117,8 @@ static int publish(struct control *control, int dir_fd, const char *name, struct
 
         if (result == 0)
             result = make_record(control, dir_fd, sid, err);
+        if (result == -EEXIST)
+            continue;
         if (result < 0)
             return result;
         memcpy(page->sid, sid, sizeof(sid));
@@ -123,6 +128,7 @@ static int publish(struct control *control, int dir_fd, const char *name, struct
         }
         /* SECURITY: it is another's: not to be removed with us. */
         page->sid[0] = '\0';
+        recorder_forget(&control->session->recorder);
         if (errno != EEXIST && errno != ENOTEMPTY)
             break;
     }
@@ -263,5 +269,9 @@ int session_publish(struct session *session, struct bawn_error *err)
         return 0;
     }
     result = session->control ? 0 : control_new(session, err);
-    return result == 0 ? control_register(session->control, err) : result;
+    if (result == 0)
+        result = control_register(session->control, err);
+    if (result == 0)
+        recorder_start(session);
+    return result;
 }

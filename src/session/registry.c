@@ -69,10 +69,11 @@ static bool is_abandoned(const char *name)
     return pid > 0 && pid <= INT32_MAX && *end == '\0' && process_start((pid_t)pid) != start;
 }
 
-int registry_list(const struct registry *registry, struct registry_names *names,
-                  struct bawn_error *err)
+int registry_names_read(int dir_fd, const char *path, struct registry_names *names,
+                        void (*other)(const void *context, const char *name), const void *context,
+                        struct bawn_error *err)
 {
-    int fd = openat(registry->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
     int result = 0;
@@ -80,15 +81,16 @@ int registry_list(const struct registry *registry, struct registry_names *names,
     if (!dir) {
         if (fd >= 0)
             (void)close(fd);
-        return error_errno(err, errno, "list %s", registry->path);
+        return error_errno(err, errno, "list %s", path);
     }
     while (result == 0 && names->sids.count < SESSIONS_MAX && (entry = readdir(dir))) {
         char *sid;
 
-        if (is_abandoned(entry->d_name))
-            registry_remove(registry, entry->d_name);
-        if (strlen(entry->d_name) != SID_LENGTH || !registry_is_sid(entry->d_name))
+        if (strlen(entry->d_name) != SID_LENGTH || !registry_is_sid(entry->d_name)) {
+            if (other)
+                other(context, entry->d_name);
             continue;
+        }
         sid = strdup(entry->d_name);
         if (!sid || !vec_push(&names->sids, sid)) {
             free(sid);
@@ -99,6 +101,19 @@ int registry_list(const struct registry *registry, struct registry_names *names,
     if (names->sids.count > 1)
         qsort(names->sids.items, names->sids.count, sizeof(*names->sids.items), compare);
     return result;
+}
+
+static void remove_abandoned(const void *context, const char *name)
+{
+    if (is_abandoned(name))
+        registry_remove(context, name);
+}
+
+int registry_list(const struct registry *registry, struct registry_names *names,
+                  struct bawn_error *err)
+{
+    return registry_names_read(registry->fd, registry->path, names, remove_abandoned, registry,
+                               err);
 }
 
 /*

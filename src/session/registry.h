@@ -42,6 +42,11 @@ struct registry_names {
 };
 int registry_list(const struct registry *registry, struct registry_names *names,
                   struct bawn_error *err);
+/* The same of any directory (O_PATH) with names of sessions in it; other, if not NULL, is told of
+ * those that are none. */
+int registry_names_read(int dir_fd, const char *path, struct registry_names *names,
+                        void (*other)(const void *context, const char *name), const void *context,
+                        struct bawn_error *err);
 void registry_names_done(struct registry_names *names);
 #define autonames __attribute__((cleanup(registry_names_done)))
 

@@ -44,7 +44,10 @@ static int take_terminal(struct session *session, int master_fd)
     if (!session->request->is_detached)
         return session_take_terminal(session, master_fd, NULL);
     session->master_fd = master_fd;
-    return output_new(&session->loop, master_fd, true, &session->output, NULL);
+    if (output_new(&session->loop, master_fd, true, &session->output, NULL) < 0)
+        return -ENOMEM;
+    recorder_start(session);
+    return 0;
 }
 
 /* Not the command's fault. */
@@ -313,13 +316,16 @@ static int refuse_exec(struct session *session, struct bawn_error *err)
     return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 
+static int status_of(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? STATUS_SIGNAL + WTERMSIG(wait_status)
+                                    : WEXITSTATUS(wait_status);
+}
+
 /* The status to exit with, from how the command ended. */
 static int exit_status(const struct session *session)
 {
-    if (session->is_timed_out)
-        return STATUS_TIME;
-    return WIFSIGNALED(session->wait_status) ? STATUS_SIGNAL + WTERMSIG(session->wait_status)
-                                             : WEXITSTATUS(session->wait_status);
+    return session->is_timed_out ? STATUS_TIME : status_of(session->wait_status);
 }
 
 /* How it ended, for those who were connected. */
@@ -352,6 +358,7 @@ static void end(struct session *session)
     aide_end(&session->watcher, 0);
     session_end_copies(session);
     session_hear(session);
+    recorder_end(session, status_of(final_wait_status(session)));
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);
@@ -364,21 +371,23 @@ static void end(struct session *session)
 
 int session_run(struct session_request *request, struct bawn_error *err)
 {
-    struct session session = {.request = request,
-                              .started_ms = clock_ms(),
-                              .launch = {.pidfd = -EBADF,
-                                         .sock = -EBADF,
-                                         .notify_fd = -EBADF,
-                                         .root_fd = -EBADF,
-                                         .user_ns = -EBADF,
-                                         .mount_ns = -EBADF},
-                              .watch_fd = -EBADF,
-                              .channel = -EBADF,
-                              .events_fd = -EBADF,
-                              .signal_fd = -EBADF,
-                              .master_fd = -EBADF,
-                              .pipe_fd = -EBADF,
-                              .witness_fd = -EBADF};
+    struct session session = {
+        .request = request,
+        .started_ms = clock_ms(),
+        .launch = {.pidfd = -EBADF,
+                   .sock = -EBADF,
+                   .notify_fd = -EBADF,
+                   .root_fd = -EBADF,
+                   .user_ns = -EBADF,
+                   .mount_ns = -EBADF},
+        .recorder = {.kept = {.fd = -EBADF}, .entry = {.dir_fd = -EBADF, .end_fd = -EBADF}},
+        .watch_fd = -EBADF,
+        .channel = -EBADF,
+        .events_fd = -EBADF,
+        .signal_fd = -EBADF,
+        .master_fd = -EBADF,
+        .pipe_fd = -EBADF,
+        .witness_fd = -EBADF};
     int result;
 
     session.group = &session.own_group;

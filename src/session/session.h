@@ -29,6 +29,7 @@ struct session_request {
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;
+    uint64_t log_bytes; /* of a detached command: how much of what it says is kept */
     int owner_fd;       /* a control connection whose end ends the session, or -EBADF */
     const char *preset; /* one that is made for the command, or NULL */
     int report_fd;      /* of a detached session: session_run_detached sets it */
@@ -47,6 +48,7 @@ struct session_report {
     char sid[SID_BYTES];
     pid_t pid;
     struct bawn_error error;
+    struct bawn_error unkept; /* it runs, but nothing of it is kept: why; errnum 0: it is */
 };
 /* The same in a process of its own: returns when the command runs. A negative errno: it never
  * will. */

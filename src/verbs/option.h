@@ -40,6 +40,10 @@ enum option_id {
     OPTION_LOG_FORMAT,
     OPTION_FD,
     OPTION_WRITE_BACK,
+    OPTION_LOG_SIZE,
+    OPTION_FOLLOW,
+    OPTION_TAIL,
+    OPTION_RAW,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -197,6 +197,11 @@ static const struct option run_rows[] = {
      .letter = 'd',
      .name = "detach",
      .help = "Start the command in the background and print the session's name."},
+    {.id = OPTION_LOG_SIZE,
+     .name = "log-size",
+     .value = "SIZE",
+     .help = "With --detach: how much of what the command says is kept for 'bawn logs', the newest "
+             "of it: 64K, 100M; 0 is nothing. Without it: 8M."},
     {.id = OPTION_STATS,
      .name = "stats",
      .help = "Say in one line at the end what the command used."},
@@ -274,6 +279,42 @@ static const struct option stop_rows[] = {
 };
 const struct option_group stop_options = {"How it ends", stop_rows,
                                           sizeof(stop_rows) / sizeof(stop_rows[0])};
+
+static const struct option ps_rows[] = {
+    {.id = OPTION_ALL,
+     .letter = 'a',
+     .name = "all",
+     .help = "Also those that were started with --detach and ended within a day, with their exit "
+             "status."},
+};
+const struct option_group ps_options = {"Which sessions", ps_rows,
+                                        sizeof(ps_rows) / sizeof(ps_rows[0])};
+
+static const struct option logs_rows[] = {
+    {.id = OPTION_FOLLOW,
+     .letter = 'f',
+     .name = "follow",
+     .help = "Go on with what the command says, until it ends."},
+    {.id = OPTION_TAIL,
+     .letter = 'n',
+     .name = "tail",
+     .value = "N",
+     .help = "Begin with the last N lines."},
+    {.id = OPTION_RAW,
+     .name = "raw",
+     .help = "Give a terminal every byte as the command wrote it, which may change the terminal."},
+};
+const struct option_group logs_options = {"What is shown", logs_rows,
+                                          sizeof(logs_rows) / sizeof(logs_rows[0])};
+
+static const struct option wait_rows[] = {
+    {.id = OPTION_GRACE,
+     .name = "timeout",
+     .value = "TIME",
+     .help = "How long to wait for all of them: 0, 90s, 2h. Without it: for as long as it takes."},
+};
+const struct option_group wait_options = {"For how long", wait_rows,
+                                          sizeof(wait_rows) / sizeof(wait_rows[0])};
 
 static const struct option every_verb[] = {
     {.id = OPTION_JSON, .name = "json", .help = "Print one JSON document, errors too."},

@@ -20,6 +20,12 @@ extern const struct option_group exec_options;
 extern const struct option_group plan_options;
 /* How it ends: stop. */
 extern const struct option_group stop_options;
+/* Which sessions: ps. */
+extern const struct option_group ps_options;
+/* What is shown: logs. */
+extern const struct option_group logs_options;
+/* For how long: wait. */
+extern const struct option_group wait_options;
 /* --help, --json, --quiet: every verb has them. */
 extern const struct option_group verb_options;
 

@@ -48,8 +48,11 @@ const struct verb verb_ps = {
     .details =
         "Lists your sessions: those started with --detach, and others that have run for a moment. "
         "ENFORCED says whether the kernel holds the whole policy ('full') or what --best-effort "
-        "left of it ('partial'). What was left behind by a session that was killed is removed.",
-    .groups = groups,
+        "left of it ('partial'). What was left behind by a session that was killed is removed. "
+        "With --all MODE is 'exit N' for a session that has ended, or 'lost' where bawn was "
+        "killed and nobody knows; with --json each session then has a 'state', and 'status' and "
+        "'ended' where they are known.",
+    .groups = (const struct option_group *const[]){&ps_options, &verb_options, NULL},
 };
 
 const struct verb verb_status = {
@@ -99,6 +102,41 @@ const struct verb verb_attach = {
         "\"status\": N} at the end.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
+};
+
+#define KEPT_WORDS                                                                                 \
+    "SID is the session's name as 'bawn ps --all' shows it; its first letters are enough. "        \
+    "Without "                                                                                     \
+    "it the only session is meant that runs; or, if none runs, the only one that is kept."
+
+const struct verb verb_logs = {
+    .name = "logs",
+    .arguments = "[SID]",
+    .summary = "show what a detached command said",
+    .details =
+        "Shows the output of a command that was started with --detach: while it runs, and for a "
+        "day after its end. The newest 8 MiB are kept, or what --log-size said; where older text "
+        "is gone, that is said. Of the sessions that have ended the last 256 are kept. On a "
+        "terminal colours stay, and whatever else a terminal would obey is shown as \\xNN, "
+        "unless --raw is given; into a pipe or a file all bytes go as they are. With --json each "
+        "line is one document: {\"output\": TEXT} for what was said, and {\"sid\": SID, "
+        "\"state\": STATE, \"status\": N, \"dropped\": BYTES} at the end, where the state is "
+        "'running', 'ended', or 'lost' where bawn was killed.\n" KEPT_WORDS,
+    .max_args = 1,
+    .groups = (const struct option_group *const[]){&logs_options, &verb_options, NULL},
+};
+
+const struct verb verb_wait = {
+    .name = "wait",
+    .arguments = "[SID]...",
+    .summary = "wait for the end of sessions",
+    .details =
+        "Waits until each session has ended, and ends with the exit status of the last one's "
+        "command, as 'bawn run' would. Of a detached session the status is kept for a day. The "
+        "exit status is 125 where the time is over before, where there is no such session, and "
+        "where bawn was killed, so that nobody knows.\n" KEPT_WORDS,
+    .max_args = ARGS_ANY,
+    .groups = (const struct option_group *const[]){&wait_options, &verb_options, NULL},
 };
 
 const struct verb verb_exec = {

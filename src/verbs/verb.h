@@ -45,5 +45,7 @@ extern const struct verb verb_status;
 extern const struct verb verb_stop;
 extern const struct verb verb_attach;
 extern const struct verb verb_metrics;
+extern const struct verb verb_logs;
+extern const struct verb verb_wait;
 
 #endif

@@ -2,10 +2,10 @@
 /* bawn attach: the terminal of a detached session, or what it says. */
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/loop.h"
 #include "session/terminal.h"
 #include "verbs_session/own.h"
+#include "verbs_session/shown.h"
 #include "verbs_session/signals.h"
 
 #include <errno.h>
@@ -16,8 +16,6 @@
 
 enum {
     LEAVE_KEY = 0x1c, /* Ctrl-\ */
-    UTF8_BYTES = 4,
-    STREAM_BYTES = 16384,
 };
 
 struct attach {
@@ -30,9 +28,7 @@ struct attach {
     bool has_answered;  /* the session has ended, or makes no sense */
     int result, status; /* then: status, unless result is negative */
     bool is_stream_ended;
-    bool is_json;
-    char rest[UTF8_BYTES]; /* as data: the beginning of a character that was not read whole */
-    size_t rest_length;
+    struct shown shown;
     struct bawn_error *err;
 };
 
@@ -66,85 +62,17 @@ static int on_signal(void *context, int signal)
     return bawn_session_resize(attach->session, &size, NULL);
 }
 
-static bool write_all(const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(STDOUT_FILENO, bytes, length);
-
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        }
-    }
-    return true;
-}
-
-/* How many bytes at the end begin a character and do not end it. */
-static size_t cut_length(const char *bytes, size_t length)
-{
-    for (size_t back = 1; back < UTF8_BYTES && back <= length; back++) {
-        unsigned char byte = (unsigned char)bytes[length - back];
-        size_t whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-
-        if (byte >= 0x80 && byte < 0xc0)
-            continue;
-        return whole > back ? back : 0;
-    }
-    return 0;
-}
-
-/* One line: {"output": "..."}. JSON has no bytes: those that are no text are shown as \xNN. */
-static bool write_json(const char *bytes, size_t length)
-{
-    autostrbuf struct strbuf text = {0};
-    struct strbuf line = {0};
-
-    if (length == 0)
-        return true;
-    for (size_t i = 0; i < length; i++) {
-        size_t run = strnlen(bytes + i, length - i);
-
-        strbuf_add_bytes(&text, bytes + i, run);
-        i += run;
-        if (i < length)
-            strbuf_add(&text, "\\x00");
-    }
-    json_open(&line, NULL, '{');
-    json_put_text(&line, "output", &text);
-    json_close(&line, '}');
-    return front_print(&line) == 0;
-}
-
-/* What was read, as it is or as data. The end of the stream: length 0. */
-static bool tell(struct attach *attach, const char *bytes, size_t length)
-{
-    char all[STREAM_BYTES + UTF8_BYTES];
-    size_t cut;
-
-    if (!attach->is_json)
-        return write_all(bytes, length);
-    memcpy(all, attach->rest, attach->rest_length);
-    memcpy(all + attach->rest_length, bytes, length);
-    cut = length > 0 ? cut_length(all, attach->rest_length + length) : 0;
-    length += attach->rest_length - cut;
-    memcpy(attach->rest, all + length, cut);
-    attach->rest_length = cut;
-    return write_json(all, length);
-}
-
 static int on_stream(void *context, uint32_t events)
 {
     struct attach *attach = context;
-    char bytes[STREAM_BYTES];
+    char bytes[SHOWN_BYTES];
     ssize_t count = read(attach->stream, bytes, sizeof(bytes));
 
     (void)events;
     if (count > 0)
-        return tell(attach, bytes, (size_t)count) ? 0 : -EIO;
+        return shown_put(&attach->shown, bytes, (size_t)count) ? 0 : -EIO;
     if (count == 0 || errno != EINTR) {
-        (void)tell(attach, "", 0);
+        (void)shown_end(&attach->shown);
         attach->is_stream_ended = true;
         loop_remove(&attach->loop, &attach->stream_source);
     }
@@ -197,7 +125,7 @@ static int tell_end(const struct attach *attach)
 
     if (attach->result < 0)
         return attach->result;
-    if (attach->is_json) {
+    if (attach->shown.as == SHOWN_JSON) {
         front_put_end(&out, attach->session, attach->status);
         (void)front_print(&out);
     }
@@ -225,8 +153,10 @@ static int relay(struct attach *attach, const struct front *front, bool has_term
 
 int front_attach(struct front *front, struct bawn_error *err)
 {
-    struct attach attach = {
-        .signals.fd = -EBADF, .stream = -EBADF, .is_json = front->json, .err = err};
+    struct attach attach = {.signals.fd = -EBADF,
+                            .stream = -EBADF,
+                            .shown.as = front->json ? SHOWN_JSON : SHOWN_RAW,
+                            .err = err};
     /* As data it is looked at, not used. */
     bool is_terminal = !front->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     bool has_terminal = false;

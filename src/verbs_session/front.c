@@ -40,6 +40,25 @@ int front_size(const struct front *front, struct winsize *ret_size, struct bawn_
     return result < 0 ? result : read_length(front, OPTION_ROWS, "rows", &ret_size->ws_row, err);
 }
 
+int front_timeout(const struct front *front, unsigned most_s, int *ret_ms, struct bawn_error *err)
+{
+    const char *value = options_value(&front->options, OPTION_GRACE);
+    uint64_t seconds = 0;
+    char shown[64];
+
+    if (!value)
+        return 0;
+    if (!text_parse_seconds(value, &seconds) || seconds > most_s) {
+        text_escape(shown, sizeof(shown), value, strlen(value), TEXT_ONE_LINE);
+        (void)error_set(err, EINVAL, "usage.bad_value", "--timeout: '%s' is no time up to %u min",
+                        shown, most_s / 60);
+        error_hint(err, "write a time such as 0, 10s or 2m");
+        return -EINVAL;
+    }
+    *ret_ms = (int)(seconds * 1000);
+    return 0;
+}
+
 int front_print(struct strbuf *text)
 {
     bool failed = text->failed;

@@ -36,10 +36,15 @@ int front_show_error(const struct front *front, const struct bawn_error *err);
 /* --cols and --rows: 0 where they are not given. */
 int front_size(const struct front *front, struct winsize *ret_size, struct bawn_error *err);
 
+/* --timeout, of at most most_s seconds; *ret_ms stays where it is not given. */
+int front_timeout(const struct front *front, unsigned most_s, int *ret_ms, struct bawn_error *err);
+
 /* The verbs. Each returns the status to end with, or a negative errno. */
 int front_ps(struct front *front, struct bawn_error *err);
 int front_status(struct front *front, struct bawn_error *err);
 int front_metrics(struct front *front, struct bawn_error *err);
+int front_logs(struct front *front, struct bawn_error *err);
+int front_wait(struct front *front, struct bawn_error *err);
 int front_stop(struct front *front, struct bawn_error *err);
 int front_attach(struct front *front, struct bawn_error *err);
 int front_exec(struct front *front, struct bawn_error *err);

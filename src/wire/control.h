@@ -17,6 +17,7 @@
  *   METRICS                                 METRICS, struct bawn_metrics
  *   ATTACH size                             ATTACHED flags, a stream; later EXITED 0
  *   RESIZE size                             (none)
+ *   WAIT                                    EXITED 0, when all of the session is gone
  *
  * Whoever breaks these rules is disconnected. A client that goes away takes its
  * commands with it.
@@ -49,6 +50,7 @@ enum control_kind {
     CONTROL_EXITED,
     CONTROL_FAILED, /* struct bawn_error behind it */
     CONTROL_ATTACHED,
+    CONTROL_WAIT,
     CONTROL_COUNT,
 };
 

@@ -161,11 +161,9 @@ const char *event_name(uint32_t what)
 
 const char *event_who_name(uint32_t who)
 {
-    static const char *const names[WHO_COUNT] = {[WHO_LAUNCHER] = "launcher",
-                                                 [WHO_KEEPER] = "keeper",
-                                                 [WHO_CALLS] = "calls",
-                                                 [WHO_SCRIBE] = "scribe",
-                                                 [WHO_WATCH] = "watch"};
+    static const char *const names[WHO_COUNT] = {
+        [WHO_LAUNCHER] = "launcher", [WHO_KEEPER] = "keeper", [WHO_CALLS] = "calls",
+        [WHO_SCRIBE] = "scribe",     [WHO_WATCH] = "watch",   [WHO_RECORDER] = "recorder"};
 
     return names[who];
 }

@@ -32,7 +32,15 @@ enum event_what {
     EVENT_COUNT,
 };
 
-enum event_who { WHO_LAUNCHER, WHO_KEEPER, WHO_CALLS, WHO_SCRIBE, WHO_WATCH, WHO_COUNT };
+enum event_who {
+    WHO_LAUNCHER,
+    WHO_KEEPER,
+    WHO_CALLS,
+    WHO_SCRIBE,
+    WHO_WATCH,
+    WHO_RECORDER,
+    WHO_COUNT
+};
 
 enum event_verdict { VERDICT_NONE, VERDICT_ALLOW, VERDICT_ASK, VERDICT_DENY, VERDICT_COUNT };
 

@@ -40,9 +40,20 @@ at_home() {
         'mount --bind "$0" /etc/passwd && exec "$@"' "$BATS_TEST_TMPDIR/passwd" "$@"
 }
 
+# Removes what is kept of this test's detached sessions, which are found by their workspace.
+forget_kept() {
+    local one
+
+    for one in "$(getent passwd "$(id -u)" | cut -d: -f6)"/.local/state/bawn/sessions/??????; do
+        if grep -qs -F "\"workspace\": \"$WORK\"" "$one/record.json"; then
+            rm -r "$one"
+        fi
+    done
+}
+
 # Every verb that can be run, one a line.
 cli_verbs() {
-    printf '%s\n' run shell ps status stop attach exec metrics check why plan detect doctor \
+    printf '%s\n' run shell ps status stop attach logs wait exec metrics check why plan detect doctor \
         'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' help
 }
 

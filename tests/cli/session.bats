@@ -24,6 +24,7 @@ import json, sys
 for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
         "$BAWN" stop --timeout 0 "$sid" >/dev/null
     done
+    forget_kept
     # What a session leaves behind is found here, in every test.
     rmdir "$XDG_RUNTIME_DIR" || { rm -rf "$XDG_RUNTIME_DIR"; return 1; }
 }
@@ -606,7 +607,7 @@ talk(head(7))                                        # an answer
         python3 "$BATS_TEST_DIRNAME/broken_session.py" "$XDG_RUNTIME_DIR" "$answer" 3>&- &
         pid=$!
         wait_for test -s "$XDG_RUNTIME_DIR/bawn/broken/record.json"
-        for verb in "exec broken true" "metrics broken" "stop broken" "attach broken"; do
+        for verb in "exec broken true" "metrics broken" "stop broken" "attach broken" "wait broken"; do
             # Being gone is how a stop ends.
             [ "$answer $verb" = "gone stop broken" ] && continue
             # shellcheck disable=SC2086 # words

@@ -325,6 +325,62 @@ START_TEST(a_session_whose_launcher_is_killed_is_gone)
 }
 END_TEST
 
+/* Whether it is among those that have ended, and how. */
+static int ended_with(const char *sid)
+{
+    struct bawn_status *list = NULL;
+    int code = -1;
+
+    ck_assert_int_ge(bawn_session_list_ended(&list, &err), 0);
+    for (const struct bawn_status *one = list; one; one = one->next) {
+        ck_assert(!one->next || one->started <= one->next->started);
+        if (strcmp(one->sid, sid) == 0 && strcmp(one->state, "ended") == 0 && one->ended > 0)
+            code = one->exit_status;
+    }
+    bawn_status_free(list);
+    return code;
+}
+
+START_TEST(what_a_detached_command_said_and_how_it_ended_is_kept)
+{
+    const char *sid = start("echo one; echo two; sleep 0.3; printf three; exit 9", NULL, NULL);
+    struct bawn_ended ended;
+    struct bawn_log_state state;
+    struct bawn_log *log = NULL;
+    char seen[64] = "";
+    int got, length = 0;
+
+    ck_assert_int_eq(bawn_session_await(sid, 0, &ended, &err), -ETIMEDOUT);
+    ck_assert_str_eq(err.code, "session.timeout");
+    ck_assert_int_eq(ended_with(sid), -1);
+    ck_assert_int_eq(bawn_log_open(sid, &log, &err), 0);
+    while ((got = bawn_log_read(log, seen + length, sizeof(seen) - 1 - (size_t)length, &err)) > 0 ||
+           (got == 0 && bawn_log_wait(log, &err) > 0))
+        length += got;
+    ck_assert_int_eq(got, 0);
+    seen[length] = '\0';
+    ck_assert_str_eq(seen, "one\ntwo\nthree");
+    ck_assert_int_eq(bawn_log_tail(log, 2, &err), 0);
+    ck_assert_int_eq(bawn_log_read(log, seen, sizeof(seen), &err), 9);
+    ck_assert_mem_eq(seen, "two\nthree", 9);
+    ck_assert_uint_eq(bawn_log_dropped(log), 0);
+    bawn_log_state(log, &state);
+    ck_assert_str_eq(state.sid, sid);
+    ck_assert_str_eq(state.state, "ended");
+    ck_assert_int_eq(state.status, 9);
+    ck_assert_int_eq(state.errnum, 0);
+    bawn_log_close(log);
+    ck_assert_int_eq(bawn_session_await(sid, -1, &ended, &err), 0);
+    ck_assert_str_eq(ended.sid, sid);
+    ck_assert_int_eq(ended.status, 9);
+    ck_assert_int_eq(ended_with(sid), 9);
+    ck_assert_int_eq(bawn_log_open("../../..", &log, &err), -ESRCH);
+    ck_assert_ptr_null(log);
+    ck_assert_int_eq(bawn_session_await("zzzzzz", -1, &ended, &err), -ESRCH);
+    ck_assert_str_eq(err.code, "session.unknown");
+}
+END_TEST
+
 START_TEST(what_is_not_held_is_told_in_printable_lines)
 {
     struct bawn_status *list = NULL;
@@ -553,6 +609,7 @@ int main(void)
     tcase_add_test(tcase, what_a_detached_command_says_is_read_and_its_end_is_told);
     tcase_add_test(tcase, the_terminal_of_a_detached_command_is_typed_into_and_resized);
     tcase_add_test(tcase, a_session_whose_launcher_is_killed_is_gone);
+    tcase_add_test(tcase, what_a_detached_command_said_and_how_it_ended_is_kept);
     tcase_add_test(tcase, what_is_not_held_is_told_in_printable_lines);
     tcase_add_loop_test(tcase, a_session_that_breaks_its_word_is_no_success, 0,
                         sizeof(broken) / sizeof(broken[0]));

@@ -15,6 +15,14 @@ $want sys open s:$WS/.config/bawn/policy.yaml O_WRONLY|O_CREAT 0644
 $want sys open s:$WS/.config/bawn/approved O_WRONLY|O_CREAT 0644
 $want sys mkdir s:$WS/.cache/bawn 0755
 $want sys mkdir s:$WS/.cache/bawn/plans 0755
+$want sys mkdir s:$WS/.local/state/bawn 0755
+$want sys mkdir s:$WS/.local/state/bawn/sessions 0755
+EACCES|ENOENT|EROFS sys open s:$WS/.local/state/bawn/sessions/aaaaaa/end O_WRONLY|O_CREAT 0644
+EACCES|ENOENT sys open s:$WS/.local/state/bawn/sessions O_RDONLY|O_DIRECTORY
+any sys rename s:$WS/.local/state/bawn s:$WS/moved1
+any sys rename s:$WS/.local/state s:$WS/moved3
+any sys rename s:$WS/.local s:$WS/moved3
+any sys symlink s:$T s:$WS/.local
 any sys rename s:$WS/.config/bawn s:$WS/moved1
 any sys rename s:$WS/.cache/bawn s:$WS/moved1
 any sys rename s:$WS/.config s:$WS/moved
@@ -24,8 +32,8 @@ any sys symlink s:$T s:$WS/.cache
 ok append $WS/file
 END
     CHECKED=$((CHECKED + 1))
-    [[ ! -L $WS/.config && ! -L $WS/.cache ]] || escaped "a link leads to the places"
-    [[ ! -e $WS/moved1 && ! -e $WS/moved2 ]] || escaped "the plans were moved"
+    [[ ! -L $WS/.config && ! -L $WS/.cache && ! -L $WS/.local ]] || escaped "a link leads to the places"
+    [[ ! -e $WS/moved1 && ! -e $WS/moved2 && ! -e $WS/moved3/state/bawn && ! -e $WS/moved3/bawn ]] || escaped "the plans were moved"
     [[ -z $(find "$WS" -name policy.yaml) ]] || escaped "a policy was made"
 }
 # Whatever the variables say.
@@ -34,12 +42,17 @@ want='EACCES|ENOENT|EEXIST|EROFS' try_all
 # Nobody is told of what is made where containers are allowed: then it has to be there, or nothing
 # runs; best effort or not.
 for options in --allow-containers "--allow-containers --best-effort"; do
-    rm -rf "$WS/.config" "$WS/.cache"
+    rm -rf "$WS/.config" "$WS/.cache" "$WS/.local"
     # shellcheck disable=SC2086 # words
     sandbox $options -- touch ran
-    sandbox_refused ".config/bawn"
+    sandbox_refused ".local/state/bawn"
 done
-mkdir -p "$WS/.config/bawn" "$WS/.cache/bawn"
+for there in .config/bawn .cache/bawn; do
+    mkdir -p "$WS/$there"
+    sandbox --allow-containers -- touch ran
+    sandbox_refused ".local/state/bawn"
+done
+mkdir -p "$WS/.local/state/bawn/sessions"
 want='EROFS|EEXIST|EACCES' try_all
 sandbox --allow-containers -- true
 if ((STATUS == 0)); then
