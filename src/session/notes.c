@@ -15,15 +15,45 @@
 
 enum { GITFILE_BYTES = 1024 };
 
-/* The program itself says nothing of it, or blames a debugger that is not there. */
-static void tell_trace(const struct session *session)
+/* Programs that are of no use without it. */
+static bool is_tracer(const char *name)
 {
+    static const char *const tracers[] = {"gdb",    "gdbserver", "lldb",  "lldb-server",
+                                          "ltrace", "rr",        "strace"};
+
+    for (size_t i = 0; i < sizeof(tracers) / sizeof(tracers[0]); i++) {
+        if (strcmp(name, tracers[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where nobody is told of the call, the command's name has to do. "": it was not that. */
+static const char *guess_tracer(const struct session *session)
+{
+    const char *path = session->request->argv ? session->request->argv[0] : "";
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+
+    return session->launch.notify_fd < 0 && !(session->request->image->flags & IMAGE_MAY_TRACE) &&
+                   is_tracer(name)
+               ? name
+               : "";
+}
+
+/* The program itself says nothing of it, or blames a debugger that is not there. One that does well
+ * without is left alone; a debugger may end with 0 whatever it could not do. */
+static void tell_trace(const struct session *session, bool has_failed)
+{
+    const char *tracer = session->notes.tracer;
     struct bawn_error said = {0};
 
-    if (!session->notes.tracer[0])
+    if (!*tracer && has_failed)
+        tracer = guess_tracer(session);
+    if (!*tracer || (!has_failed && !is_tracer(tracer)))
         return;
     (void)error_set(&said, EPERM, "run.trace", "%s wanted to trace a process, which is refused",
-                    session->notes.tracer);
+                    tracer);
     error_hint(&said, "--debug allows it. A program built with a leak checker does so at its end: "
                       "ASAN_OPTIONS=detect_leaks=0 does without");
     session_say(session, &said);
@@ -118,9 +148,8 @@ void notes_take(struct notes *notes, const struct event *event)
 void session_tell_notes(struct session *session, bool has_failed)
 {
     session_hear(session);
-    if (has_failed) {
-        tell_trace(session);
+    tell_trace(session, has_failed);
+    if (has_failed)
         tell_git(session);
-    }
     tell_gitfiles(session);
 }

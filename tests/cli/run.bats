@@ -321,6 +321,44 @@ calls_of() {
     [[ $output != *"trace"* ]]
 }
 
+@test "run: strace, gdb and a leak checker say what they need, and with --debug they work" {
+    local words='wanted to trace a process, which is refused' option
+
+    printf '#include <stdlib.h>\nint main(int c, char **v) { void *p = c > 1 ? malloc(9) : 0; return v == p; }\n' >leak.c
+    gcc -g -fsanitize=address leak.c -o leak
+    # Of containers nobody is told what is called: the command's name is all there is.
+    for option in --quiet --allow-containers; do
+        run "$BAWN" run $option -- strace -o out true
+        [ "$status" -ne 0 ]
+        [[ $output == *"bawn: strace $words"$'\n'"hint: --debug allows it."* ]]
+    done
+    run "$BAWN" run -- gdb -q -batch -ex run ./leak
+    [[ $output == *"bawn: gdb $words"$'\n'"hint: --debug allows it."* ]]
+    # A shell in which that was tried ends as if nothing was.
+    run -0 "$BAWN" run -- sh -c 'gdb -q -batch -ex run true; strace -o out true; exit 0'
+    [[ $output == *"bawn: gdb $words"$'\n'"hint: "* ]]
+    run "$BAWN" run -- ./leak
+    [ "$status" -ne 0 ]
+    [[ $output == *"bawn: leak $words"$'\n'"hint: "*"detect_leaks=0"* ]]
+    run -0 "$BAWN" run --env ASAN_OPTIONS=detect_leaks=0 -- ./leak
+    [ -z "$output" ]
+    # The other side.
+    run -0 "$BAWN" run --debug -- strace -o out true
+    [ -z "$output" ]
+    grep -q 'exited with 0' out
+    run -0 "$BAWN" run --debug --env ASAN_OPTIONS=detect_leaks=0 -- gdb -q -batch -ex 'break main' -ex run -ex 'print c' ./leak
+    # shellcheck disable=SC2016 # the debugger's words
+    [[ $output == *'$1 = 1'* && $output != *"$words"* ]]
+    run -0 "$BAWN" run --debug -- ./leak
+    [ -z "$output" ]
+    run "$BAWN" run --debug -- ./leak leaks
+    [[ $output == *'9 byte(s) leaked'* && $output != *"$words"* ]]
+    # Who traces nothing is told nothing, whatever its name.
+    cp /bin/false strace
+    run -1 "$BAWN" run -- ./strace
+    [ -z "$output" ]
+}
+
 @test "run: a .bawn that is no directory is named, with what to do" {
     touch .bawn
     run "$BAWN" run -- true
