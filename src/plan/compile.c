@@ -234,7 +234,7 @@ static int add_notes(struct compiler *compiler)
             continue;
         if (line->is_vital)
             vital = line;
-        if (!first)
+        if (!first && !line->is_told)
             first = line;
         add_note(compiler, line);
     }
@@ -252,8 +252,14 @@ static int add_notes(struct compiler *compiler)
     (void)error_set(compiler->err, ENOTSUP, "run.unenforced", "%s: %s%s", first->what,
                     first->note ? first->note : "cannot be enforced on this host",
                     compiler->head.dropped > 1 ? "; and more" : "");
-    error_hint(compiler->err, "'bawn plan' shows who holds each rule, 'bawn doctor' what the host "
-                              "lacks; --best-effort goes on without");
+    error_hint(
+        compiler->err,
+        plan->process.may_nest
+            ? "with --allow-containers nobody is asked about what is made: make it before, or "
+              "take that rule out; 'bawn plan' shows who holds each rule; --best-effort goes "
+              "on without"
+            : "'bawn plan' shows who holds each rule, 'bawn doctor' what the host lacks; "
+              "--best-effort goes on without");
     return -ENOTSUP;
 }
 

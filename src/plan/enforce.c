@@ -95,6 +95,9 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     /* A policy file that a private tree covers is not there to be changed. */
     if (around == VIEW_PRIVATE && spot->write_winner && spot->write_winner->kind == RULE_SEALED)
         return own;
+    /* Where something is made in a private tree that may be written, nobody has to refuse it. */
+    if (around == VIEW_PRIVATE && spot->view == VIEW_RW && !absent)
+        return own;
     if (spot->view == VIEW_PRIVATE || spot->view == VIEW_SEALED || around == VIEW_PRIVATE)
         return own && is_late(spot, around, look) ? absent : own;
     if (is_late(spot, around, look))
@@ -105,12 +108,25 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     return plan_held_by(plan, hides ? GUARANTEE_READ : GUARANTEE_WRITE);
 }
 
-/* What allowing containers costs, of rules that nobody wrote. Those that somebody did are a reason
- * to refuse. */
-static bool is_given_up(const struct plan *plan, const struct path_rule *rule)
+/* What later starts trust. */
+static bool is_vital(const struct path_rule *rule)
 {
-    return plan_held_by(plan, GUARANTEE_ID) && plan_has(plan, FEATURE_NOTIFY) &&
-           !plan_notifies(plan) && rule->layer->authority == AUTHORITY_BUILTIN;
+    return rule->kind == RULE_SEALED && rule->layer->authority == AUTHORITY_ORG;
+}
+
+/* What allowing containers costs, of rules that nobody wrote: those of profile, lists and presets.
+ * Those that somebody did are a reason to refuse. What a preset protects in trees that it grants is
+ * told at each run: it named them for its own sake. True: it is counted. */
+static bool is_given_up(struct plan *plan, const struct path_rule *rule, const char *what)
+{
+    if (!plan_held_by(plan, GUARANTEE_ID) || !plan_has(plan, FEATURE_NOTIFY) ||
+        plan_notifies(plan) || rule->layer->id != LAYER_BUILTIN || is_vital(rule))
+        return false;
+    if (rule->layer->authority == AUTHORITY_BUILTIN || rule->kind == RULE_PATH)
+        plan->given_up++;
+    else if (plan->given_up_by_preset++ == 0)
+        plan->first_given_up = what;
+    return true;
 }
 
 int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
@@ -132,10 +148,8 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
     by = literal_by(plan, spot, around, look, &note);
     if (by && watch_is_needed(plan, spot, around))
         by |= plan_held_by(plan, GUARANTEE_LATE);
-    if (by == 0 && is_given_up(plan, rule)) {
-        plan->given_up++;
+    if (by == 0 && is_given_up(plan, rule, what))
         return 0;
-    }
     if (spot->winner != rule && spot->write_winner != rule) {
         /* What that one needs is said of it. */
         if (by == 0)
@@ -144,8 +158,7 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
     }
     if (plan_enforce(plan, what, rule->origin, by, note) < 0)
         return -ENOMEM;
-    plan->rules.items[plan->rules.count - 1].is_vital =
-        rule->kind == RULE_SEALED && rule->layer->authority == AUTHORITY_ORG;
+    plan->rules.items[plan->rules.count - 1].is_vital = is_vital(rule);
     return 0;
 }
 
@@ -165,10 +178,8 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
         note = "what an earlier command left in the kept home is not looked for: name paths "
                "there, not patterns, or use sandbox.home: private";
     }
-    if (by == 0 && is_given_up(plan, rule)) {
-        plan->given_up++;
+    if (by == 0 && is_given_up(plan, rule, what))
         return 0;
-    }
     if ((by & BY_MOUNT) && watch_is_needed_for(plan, rule))
         by |= plan_held_by(plan, GUARANTEE_LATE);
     if (by & BY_WATCH)
@@ -186,10 +197,8 @@ int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
     const char *what = rule_words(plan, rule);
     unsigned by = plan_held_by(plan, GUARANTEE_ABSENT);
 
-    if (by == 0 && is_given_up(plan, rule)) {
-        plan->given_up++;
+    if (by == 0 && is_given_up(plan, rule, what))
         return 0;
-    }
     return what
                ? plan_enforce(plan, what, rule->origin, by, "nothing but a directory is made there")
                : -ENOMEM;
@@ -198,17 +207,27 @@ int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
 int enforce_given_up(struct plan *plan)
 {
     const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
-    int r;
+    static const char note[] = "they can be made and changed, as containers are allowed";
+    int r = 0;
 
-    if (plan->given_up == 0)
-        return 0;
-    r = plan_enforce(plan,
-                     arena_printf(&plan->arena,
-                                  "%zu protected names that do not exist now or lie further down",
-                                  plan->given_up),
-                     setting->origin, 0, "they can be made and changed, as containers are allowed");
-    if (r == 0)
-        plan->rules.items[plan->rules.count - 1].is_accepted = true;
+    if (plan->given_up > 0) {
+        const char *what = arena_printf(
+            &plan->arena, "%zu protected names that do not exist now or lie further down",
+            plan->given_up);
+
+        r = what ? plan_enforce(plan, what, setting->origin, 0, note) : -ENOMEM;
+        if (r == 0)
+            plan->rules.items[plan->rules.count - 1].is_accepted = true;
+    }
+    if (r == 0 && plan->given_up_by_preset > 0) {
+        const char *what =
+            arena_printf(&plan->arena, "%s%s, as containers are allowed", plan->first_given_up,
+                         plan->given_up_by_preset > 1 ? " and what else presets protect" : "");
+
+        r = what ? plan_enforce(plan, what, setting->origin, 0, NULL) : -ENOMEM;
+        if (r == 0)
+            plan->rules.items[plan->rules.count - 1].is_told = true;
+    }
     return r;
 }
 

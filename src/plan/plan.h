@@ -58,6 +58,7 @@ struct enforcement {
     unsigned by;      /* 0: not on this host */
     const char *note; /* NULL or a few words */
     bool is_accepted; /* not held, and what the policy asks for says as much: no reason to refuse */
+    bool is_told;     /* the same, but each run says so */
     bool is_vital;    /* where it is not held, the next start would obey the command: no best effort
                        */
 };
@@ -117,6 +118,8 @@ struct plan {
     size_t unenforced;
     size_t shut;     /* trees whose sockets are to be out of reach */
     size_t given_up; /* built-in rules that nobody holds, where nobody is told of what is made */
+    size_t given_up_by_preset;  /* the same of what presets protect */
+    const char *first_given_up; /* of these */
 };
 
 /* Everything the plan is made from; the looker tells which rules' paths exist on the host. */

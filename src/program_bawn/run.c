@@ -107,7 +107,7 @@ static void tell_dropped(const struct front *front, const struct image *image)
     if (front->quiet || front->owner_fd >= 0)
         return;
     for (uint32_t i = 0; i < image->dropped && i < image_count(image, PART_NOTES); i++)
-        (void)fprintf(stderr, "bawn: not held on this host: %s\n", image_string(image, notes[i]));
+        (void)fprintf(stderr, "bawn: not held here: %s\n", image_string(image, notes[i]));
 }
 
 static int read_log_size(const struct front *front, uint64_t *ret_bytes, struct bawn_error *err)

@@ -220,13 +220,13 @@ YAML
 @test "best effort says what it goes without, each time and also from a kept plan" {
     for _ in 1 2 3; do
         run --separate-stderr -0 "$BAWN" run --best-effort --net proxy -- echo ran
-        [[ $output == ran && $stderr == *"bawn: not held on this host: network proxy"* ]]
+        [[ $output == ran && $stderr == *"bawn: not held here: network proxy"* ]]
         sleep 0.05
     done
     run --separate-stderr -0 "$BAWN" run --quiet --best-effort --net proxy -- echo ran
     [[ $output == ran && -z $stderr ]]
     run --separate-stderr -0 "$BAWN" run --set sandbox.require_os_sandbox=false --net proxy -- echo ran
-    [[ $output == ran && $stderr == *"bawn: not held on this host: network proxy"* ]]
+    [[ $output == ran && $stderr == *"bawn: not held here: network proxy"* ]]
 }
 
 @test "the profile none grants nothing, and keeps the built-in lists" {

@@ -58,6 +58,41 @@ runs_a_container() {
 @test "podman: a container runs inside" { runs_a_container; }
 @test "podman: a container runs inside (as bawn-test)" { runs_a_container; }
 
+# Each preset alone: a container works in the workspace. What the preset grants and is not there is no
+# reason to refuse; what it protects and nobody holds now is said.
+works_with_presets() {
+    local preset
+    local -A told=([claude]='.claude/projects/\*/memory' [gemini]='.gemini/tmp/bin and what else' [git]='.gitmodules and what else')
+
+    for preset in claude codex gemini opencode aider git node python rust go java c; do
+        sandbox "$pod pod -v \$PWD:/work local:1 /bin/sh -c 'echo made >/work/made' && echo worked" --preset "$preset"
+        echo "$preset: $output"
+        [ "$status" -eq 0 ]
+        [ "${lines[-1]}" = worked ]
+        [ "$(<made)" = made ]
+        rm made
+        if [[ -n ${told[$preset]:-} ]]; then
+            [[ $output == *"bawn: not held here: protect "*${told[$preset]}*", as containers are allowed"* ]]
+        else
+            [[ $output != *"not held"* ]]
+        fi
+    done
+    # What is there is held.
+    "${as[@]}" mkdir -p "$HOME/.gemini/tmp/bin"
+    sandbox 'touch ~/.gemini/tmp/bin/planted' --preset gemini
+    [ "$status" -ne 0 ]
+    [[ $output == *Read-only* && $output == *'protect '*'.gemini/tmp/*/memory, as containers'* ]]
+    # Rules that somebody wrote are a reason to refuse, with the way.
+    printf 'version: 1\nsandbox: {paths: {later: {root: ~/later, mode: ro}}}\n' >policy.yaml
+    run --separate-stderr "${as[@]}" "$BAWN" run --allow-containers --preset claude --policy policy.yaml -- touch ran
+    [ "$status" -eq 125 ]
+    [[ $stderr == *"paths.later: ro $HOME/later"*hint:*--allow-containers*"make it before"* ]]
+    [ ! -e ran ]
+}
+
+@test "podman: with each preset" { works_with_presets; }
+@test "podman: with each preset (as bawn-test)" { works_with_presets; }
+
 # Every line is an attempt, harmless where nothing holds; each must fail.
 attempts='
 no() { "$@" >/dev/null 2>&1 && echo "got through: $*"; }
