@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "kernel/usage.h"
 #include "session/breach.h"
+#include "session/output.h"
 #include "session/own.h"
 
 #include <errno.h>
@@ -197,7 +198,8 @@ void session_set_clock(struct session *session)
 /* SECURITY: the command may have filled what nobody reads. It does not hold us up: whoever waits
  * for the end gets it, and all that is left is taken away. KERNEL: where POLLOUT is told, a pipe
  * has room for this much. */
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(const struct session *session,
+                                                      const char *format, ...)
 {
     struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
     char text[PIPE_BUF];
@@ -207,7 +209,12 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     va_start(args, format);
     length = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (length > 0 && length < (int)sizeof(text) && poll(&room, 1, SAY_MS) > 0)
+    if (length <= 0 || length >= (int)sizeof(text))
+        return;
+    /* A detached command with a terminal has none of our streams. */
+    if (session->output && session->has_terminal)
+        output_say(session->output, text);
+    else if (poll(&room, 1, SAY_MS) > 0)
         (void)!write(STDERR_FILENO, text, (size_t)length);
 }
 
@@ -249,13 +256,14 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
             session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
     }
     if (session->request->is_json) {
-        say("{\"elapsed_ms\": %llu, \"cpu_usec\": %llu, \"memory_peak\": %llu, \"sampled\": %s}\n",
+        say(session,
+            "{\"elapsed_ms\": %llu, \"cpu_usec\": %llu, \"memory_peak\": %llu, \"sampled\": %s}\n",
             (unsigned long long)elapsed_ms(session), (unsigned long long)cpu_usec,
             (unsigned long long)memory, is_counted(session) ? "false" : "true");
         return;
     }
-    say("bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n", (double)elapsed_ms(session) / 1000,
-        (double)cpu_usec / 1e6, (double)memory / (1 << 20),
+    say(session, "bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n",
+        (double)elapsed_ms(session) / 1000, (double)cpu_usec / 1e6, (double)memory / (1 << 20),
         is_counted(session) ? "" : " (sampled)");
 }
 
@@ -315,6 +323,6 @@ void session_say(const struct session *session, const struct bawn_error *said)
     /* It is in the report; and nobody reads our streams any more. */
     if (session->request->report_fd >= 0)
         return;
-    say("bawn: %s\n%s%s%s", said->message, said->hint[0] ? "hint: " : "", said->hint,
+    say(session, "bawn: %s\n%s%s%s", said->message, said->hint[0] ? "hint: " : "", said->hint,
         said->hint[0] ? "\n" : "");
 }

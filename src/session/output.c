@@ -266,6 +266,17 @@ static void show_patiently(struct viewer *viewer)
     }
 }
 
+void output_say(struct output *output, const char *text)
+{
+    for (; *text && has_room(output); text++) {
+        if (*text == '\n' && output->is_terminal)
+            output->ring[output->written++ % OUTPUT_RING_BYTES] = '\r';
+        output->ring[output->written++ % OUTPUT_RING_BYTES] = *text;
+    }
+    show_all(output);
+    watch_all(output);
+}
+
 /* And no more than that: somebody else may have the pipe still open. */
 void output_collect(struct output *output)
 {

@@ -23,6 +23,8 @@ struct viewer;
 /* fd is where the command's output comes from, and, with a terminal, where keys go. Borrowed. */
 int output_new(struct loop *loop, int fd, bool is_terminal, struct output **ret_output,
                struct bawn_error *err);
+/* One more line, of our own: as if the command had said it. */
+void output_say(struct output *output, const char *text);
 /* Takes in what there is at the command's end, handing it out as it comes. */
 void output_collect(struct output *output);
 /* Hands out what is left, waiting a little for viewers that are slow. */

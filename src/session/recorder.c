@@ -2,6 +2,7 @@
 #include "session/recorder.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "session/output.h"
 #include "session/own.h"
@@ -185,11 +186,15 @@ void recorder_start(struct session *session)
 void recorder_end(struct session *session, int status)
 {
     struct recorder *recorder = &session->recorder;
+    int64_t began;
 
     if (!recorder->sid[0])
         return;
+    began = clock_ms();
     aide_end(&recorder->aide, END_MS);
     session_hear(session);
+    if (clock_ms() - began >= END_MS && recorder->failure.errnum == 0)
+        (void)error_errno(&recorder->failure, ETIMEDOUT, "keep what the command says");
     /* Whom nobody was told of nobody asks for. */
     if (session->request->report_fd >= 0)
         recorder_forget(recorder);

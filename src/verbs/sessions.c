@@ -120,7 +120,8 @@ const struct verb verb_logs = {
         "terminal colours stay, and whatever else a terminal would obey is shown as \\xNN, "
         "unless --raw is given; into a pipe or a file all bytes go as they are. With --json each "
         "line is one document: {\"output\": TEXT} for what was said, and {\"sid\": SID, "
-        "\"state\": STATE, \"status\": N, \"dropped\": BYTES} at the end, where the state is "
+        "\"state\": STATE, \"status\": N, \"dropped\": BYTES, \"incomplete\": WHY} at the end, "
+        "with null for what is not so; the state is "
         "'running', 'ended', or 'lost' where bawn was killed.\n" KEPT_WORDS,
     .max_args = 1,
     .groups = (const struct option_group *const[]){&logs_options, &verb_options, NULL},

@@ -46,13 +46,12 @@ static void tell_dropped(struct view *view)
 {
     uint64_t bytes = bawn_log_dropped(view->log) - view->dropped;
 
+    if (bytes > 0 && !view->front->json && !view->front->quiet)
+        (void)fprintf(stderr, "bawn: %llu bytes that were said before this are no longer kept\n%s",
+                      (unsigned long long)bytes,
+                      view->dropped ? ""
+                                    : "hint: 'bawn run --detach --log-size SIZE' keeps more\n");
     view->dropped += bytes;
-    if (bytes == 0 || view->front->json || view->front->quiet)
-        return;
-    (void)fprintf(stderr,
-                  "bawn: %llu bytes that were said before this are no longer kept\n"
-                  "hint: 'bawn run --detach --log-size SIZE' keeps more\n",
-                  (unsigned long long)bytes);
 }
 
 /* What is there now. */

@@ -88,8 +88,15 @@ print([(s["state"], s["status"]) for s in json.load(sys.stdin)["sessions"] if s[
 @test "wait: the status is what run would end with; several, one that is not detached" {
     local first
 
-    start --timeout 1s 'sleep 100'
+    start --timeout 1s --cols 80 'sleep 100'
     first=$sid
+    start --timeout 1s 'sleep 100'
+    run --separate-stderr -124 timeout 20 "$BAWN" wait "$sid"
+    # What bawn says at the end is there, too.
+    for sid in "$sid" "$first"; do
+        run -0 timeout 20 "$BAWN" logs --follow "$sid"
+        [[ ${lines[0]} == 'bawn: the time limit of 1 s was reached'* && ${lines[1]} == hint:* ]]
+    done
     start 'kill -9 $$'
     run --separate-stderr -137 timeout 20 "$BAWN" wait "$first" "$sid"
     [ "$output" = "$first ended, status 124"$'\n'"$sid ended, status 137" ]
