@@ -167,7 +167,8 @@ static int refuse_sid(const char *word, size_t living, size_t found, struct bawn
     else
         (void)error_set(err, ESRCH, "session.unknown", "%s: no such session is running", shown);
     error_hint(err, found > 1 ? "type one letter more; 'bawn ps' lists them"
-                              : "'bawn ps' lists those that run");
+                              : "'bawn ps' lists those that run, 'bawn ps --all' also those that "
+                                "ended within a day");
     return found > 1 ? -EINVAL : -ESRCH;
 }
 

@@ -131,7 +131,7 @@ print([(s["state"], s["status"]) for s in json.load(sys.stdin)["sessions"] if s[
             has_error_and_hint
             [[ $stderr != *$'\e'* ]]
             run --separate-stderr -125 "$BAWN" "$verb" --json "$word"
-            [ "$(json_get "$output" 'd["error"]["code"]')" = session.unknown ]
+            [[ $output == *'"code": "session.unknown"'* ]]
         done
     done
     run --separate-stderr -125 "$BAWN" logs --tail some
