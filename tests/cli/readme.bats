@@ -16,6 +16,10 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
+teardown() {
+    WORK=$BATS_TEST_TMPDIR/ada/src/app forget_kept
+}
+
 # words PATTERN: what the README has of it, each once.
 words() { grep -oE -- "$1" "$README" | sort -u; }
 
