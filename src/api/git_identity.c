@@ -153,6 +153,16 @@ static int take(const struct strbuf *answer, struct view *view, char **ret_text,
     return 0;
 }
 
+/* Conditions of includes ask whether there is one: it is told by its HEAD. */
+static void note_repository(struct view *view, const char *git_dir)
+{
+    char head[LIMIT_PATH_BYTES + 8];
+
+    (void)snprintf(head, sizeof(head), "%s/HEAD", git_dir);
+    if (*git_dir)
+        (void)view_look(view, head);
+}
+
 int git_identity_read(const struct bawn_policy *policy, struct view *view, char **ret_text,
                       char **ret_why, struct bawn_error *err)
 {
@@ -167,6 +177,7 @@ int git_identity_read(const struct bawn_policy *policy, struct view *view, char 
     find_files(&question, &policy->policy, view);
     if (question.count == 0)
         return 0;
+    note_repository(view, policy->repository.git_dir);
     r = ask(&question, policy, &answer, &why);
     if (r == 0)
         r = take(&answer, view, ret_text, ret_why);
