@@ -26,7 +26,7 @@
 enum {
     DEPTH_MAX = 16, /* libgit2 follows includes ten deep */
     PATH_BYTES = 4096,
-    SECONDS = 3, /* for it all: a file may be a pipe */
+    SECONDS = 2, /* for it all: a file may be a pipe */
 };
 
 struct reader {

@@ -41,8 +41,10 @@ for to in "$OUT/real/.git" "$OUT/real/.git/worktrees/tree" "$OUT/secret" "../../
     /proc/self/root "$WS/nothing" "$(printf 'x%.0s' {1..5000})"; do
     printf 'gitdir: %s\n' "$to" >"$part/.git"
     nothing "$before" "$part"
-    nothing "$before" "$part/sub"
 done
+nothing "$before" "$part/sub"
+printf 'gitdir: %s\n' "$OUT/real/.git/worktrees/tree" >"$part/.git"
+nothing "$before" "$part/sub"
 
 # A worktree of its own, which says that it belongs to this directory, and that something else is its repository.
 fake=$WS/fake.git
