@@ -215,6 +215,17 @@ static int grant_all(struct granting *granting, const struct repository *found)
     return r < 0 ? r : protect_all(granting, found);
 }
 
+/* SECURITY: a work tree with places of secrets in it, such as ~/.config or /etc, is no project:
+ * what else is there is not on the list yet, and what git keeps of it are copies. */
+static bool has_secrets(const struct policy *policy, const char *dir)
+{
+    vec_each (&policy->rules, rule) {
+        if ((*rule)->kind == RULE_SECRET && path_is_below((*rule)->path, dir))
+            return true;
+    }
+    return false;
+}
+
 int assembly_grant_repository(struct assembly *assembly)
 {
     struct repository *found = &assembly->result->repository;
@@ -230,6 +241,8 @@ int assembly_grant_repository(struct assembly *assembly)
     /* Where the workspace is somewhere else inside, the work tree is not around it. */
     if (policy->settings[SETTING_WORKSPACE_MOUNT].is_set &&
         strcmp(found->top, policy->workspace) != 0)
+        return 0;
+    if (has_secrets(policy, found->top))
         return 0;
     if (decide_path(policy, policy->workspace, decisions) < 0)
         return error_memory(assembly->err);

@@ -201,7 +201,8 @@ static const char git[] =
     "Where the workspace is read-only so is all of it. What counts as a repository belongs to the "
     "user, with the directories down to the workspace, has a configuration, and is called .git or "
     "NAME.git; one that a file .git leads to must itself name this work tree. For others, and for "
-    "work trees that are the home, grant what is needed in sandbox.paths.";
+    "work trees that are the home or have places of secrets in them (~/.config, /etc), grant what "
+    "is needed in sandbox.paths.";
 
 static const struct roff_entry formats[] = {
     {"claude", "The sandbox and permissions objects of Claude Code's settings.json; its other keys "

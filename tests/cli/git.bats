@@ -389,6 +389,15 @@ push.default=current" ]
     run -0 "$BAWN" run --deny .env -- sh -c 'cat ../other/file && git status --short'
 }
 
+@test "git: a work tree with places of secrets in it is not shown" {
+    make_repository "$HOME/.config"
+    echo token >"$HOME/.config/other/token"
+    run -0 "$BAWN" run -C "$HOME/.config/sub" -- sh -c 'ls -A ~/.config'
+    [ "$output" = sub ]
+    git -C "$HOME/.config" worktree add -q "$HOME/src/tree"
+    run -0 "$BAWN" run -C tree -- git commit -q --allow-empty -m two
+}
+
 @test "git: in a subdirectory of a large repository a plan is kept, too" {
     local first
 
