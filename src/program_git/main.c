@@ -19,6 +19,7 @@
 #include <git2/errors.h>
 #include <git2/global.h>
 #include <git2/repository.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,6 +120,17 @@ static int read_file(struct reader *reader, const char *file)
     return r == GIT_ITEROVER || r == GIT_ENOTFOUND ? 0 : r;
 }
 
+/* Whatever the caller does with signals: this one ends us. */
+static void end_in(unsigned seconds)
+{
+    sigset_t none;
+
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)alarm(seconds);
+}
+
 int main(int argc, char **argv)
 {
     static struct reader reader;
@@ -128,7 +140,7 @@ int main(int argc, char **argv)
         (void)fputs("bawn-git: bawn starts this where it needs it\n", stderr);
         return 125;
     }
-    (void)alarm(SECONDS);
+    end_in(SECONDS);
     r = git_libgit2_init();
     if (r < 0) {
         tell_error("libgit2");
