@@ -10,7 +10,7 @@ dir=$1
 shift
 status=0
 # What the packages depend on, and what the tests of them use.
-packages=apparmor,bash-completion,binutils,fish,gcc,libc6-dev,libjansson-dev,libmd-dev,libseccomp-dev
+packages=apparmor,bash-completion,binutils,fish,gcc,libc6-dev,libgit2-dev,libjansson-dev,libmd-dev,libseccomp-dev
 packages+=,libyaml-dev,man-db,pkg-config,zsh
 
 newer=$(dpkg-parsechangelog -S Version)+1

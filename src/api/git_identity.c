@@ -58,20 +58,16 @@ static void find_files(struct question *question, const struct policy *policy, s
     add_file(question, policy, view, policy->home, "/" PLAN_GITCONFIG);
 }
 
-static int start(const struct question *question, const struct bawn_policy *policy, int out_fd,
-                 pid_t *ret_pid, struct bawn_error *err)
+static int start(const struct question *question, const struct bawn_policy *policy,
+                 const char *program, int out_fd, pid_t *ret_pid, struct bawn_error *err)
 {
-    char program[LIMIT_PATH_BYTES];
     char home[LIMIT_PATH_BYTES + 8];
     char *variables[] = {home, NULL};
     char *args[FILES_MAX + 3] = {(char *)(uintptr_t) "bawn-git",
                                  (char *)(uintptr_t)policy->repository.git_dir};
     posix_spawn_file_actions_t actions;
-    int r = launcher_find_git(program, err);
     int failed;
 
-    if (r < 0)
-        return r;
     for (unsigned i = 0; i < question->count; i++)
         args[2 + i] = (char *)(uintptr_t)question->files[i];
     (void)snprintf(home, sizeof(home), "HOME=%s", policy->policy.home);
@@ -110,7 +106,7 @@ static int hear(int fd, struct strbuf *answer, struct bawn_error *err)
 }
 
 static int ask(const struct question *question, const struct bawn_policy *policy,
-               struct strbuf *answer, struct bawn_error *err)
+               const char *program, struct strbuf *answer, struct bawn_error *err)
 {
     autoclose int ours = -EBADF;
     autoclose int theirs = -EBADF;
@@ -122,7 +118,7 @@ static int ask(const struct question *question, const struct bawn_policy *policy
         return error_errno(err, errno, "pipe");
     ours = ends[0];
     theirs = ends[1];
-    r = start(question, policy, theirs, &pid, err);
+    r = start(question, policy, program, theirs, &pid, err);
     (void)close(take_fd(&theirs));
     if (r < 0)
         return r;
@@ -169,6 +165,8 @@ int git_identity_read(const struct bawn_policy *policy, struct view *view, char 
     struct bawn_error why = {0};
     struct question question = {0};
     autostrbuf struct strbuf answer = {0};
+    char program[LIMIT_PATH_BYTES];
+    bool is_installed;
     int r;
 
     *ret_text = *ret_why = NULL;
@@ -178,14 +176,21 @@ int git_identity_read(const struct bawn_policy *policy, struct view *view, char 
     if (question.count == 0)
         return 0;
     note_repository(view, policy->repository.git_dir);
-    r = ask(&question, policy, &answer, &why);
+    r = launcher_find_git(program, &why);
+    is_installed = r == 0;
+    if (r == 0)
+        r = ask(&question, policy, program, &answer, &why);
     if (r == 0)
         r = take(&answer, view, ret_text, ret_why);
     else if (r != -ENOMEM)
         *ret_why = strdup(why.message);
     if (r == -ENOMEM || (r < 0 && !*ret_why))
         return error_memory(err);
-    /* It is said at every start until it is mended. */
-    view->is_moving |= *ret_why != NULL;
+    /* What is wrong with the files is said at every start until it is mended; that nobody can read
+     * them, when a plan is made, and one is made anew when somebody can. */
+    if (is_installed)
+        view->is_moving |= *ret_why != NULL;
+    else
+        (void)view_look(view, program);
     return 0;
 }

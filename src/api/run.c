@@ -47,7 +47,8 @@ int launcher_find_git(char out[LIMIT_PATH_BYTES], struct bawn_error *err)
 
     if (find(places, BAWN_LIBEXECDIR "/bawn-git", out) == 0)
         return 0;
-    return error_set(err, ENOENT, "plan.no_git_reader", "%s is not installed", out);
+    return error_set(err, ENOENT, "plan.no_git_reader", "%s is not installed (Debian: bawn-git)",
+                     out);
 }
 
 int bawn_launcher_exec(int plan_fd, char *const *args, struct bawn_error *err)

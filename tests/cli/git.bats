@@ -157,6 +157,14 @@ push.default=current" ]
     [[ $output == there && $stderr == *"could not be read in time"* ]]
 }
 
+@test "git: where nothing is installed that reads the configuration, that is told, and the command runs" {
+    mkdir bin
+    cp "$(dirname "$BAWN")/bawn" "$(dirname "$BAWN")/bawn-policy" bin/
+    run -0 --separate-stderr bin/bawn run -- echo there
+    [ "$output" = there ]
+    [[ $stderr == *"bawn-git is not installed (Debian: bawn-git)" || -x /usr/local/libexec/bawn/bawn-git ]]
+}
+
 @test "git: from a subdirectory: commit -a, rebase, stash, gc, branches" {
     make_repository repo
     cd repo/sub
