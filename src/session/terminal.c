@@ -2,14 +2,12 @@
 #include "session/terminal.h"
 
 #include "base/error.h"
+#include "session/terminal_out.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -20,8 +18,6 @@ enum {
     /* More than a terminal inside can hold: what comes later was said after the command's end. */
     DRAIN_BYTES_MAX = 256 * 1024,
     END_BYTES = 2, /* kept free in to_master for the end of file */
-    PIECE_BYTES = 4096,
-    MOMENT_US = 5000,
 };
 
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size)
@@ -41,92 +37,13 @@ static bool is_background(int fd)
     return group > 0 && group != getpgrp();
 }
 
-/* Where this is not allowed (after su the terminal is another user's) the descriptor itself is
- * used, with writes that a timer interrupts. */
-static int open_anew(int fd, int mode)
-{
-    char path[32];
-    int opened;
-
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    opened = openat(AT_FDCWD, path, mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return opened >= 0 ? opened : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-}
-
-static bool is_nonblocking(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-
-    return flags >= 0 && flags & O_NONBLOCK;
-}
-
-static void on_alarm(int number)
-{
-    (void)number;
-}
-
-static void hear_alarm(void)
-{
-    struct sigaction action = {.sa_handler = on_alarm}; /* without SA_RESTART: it interrupts */
-    sigset_t set;
-
-    (void)sigaction(SIGALRM, &action, NULL);
-    sigemptyset(&set);
-    sigaddset(&set, SIGALRM);
-    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-/* A write that may wait, but not for long. The timer rings again and again: once may be before the
- * write. Returns as write does; what was taken before it was interrupted counts. */
-static ssize_t write_for_a_moment(int fd, const char *bytes, size_t length)
-{
-    static const struct itimerval often = {.it_value.tv_usec = MOMENT_US,
-                                           .it_interval.tv_usec = MOMENT_US};
-    static const struct itimerval never;
-    ssize_t count;
-    int errnum;
-
-    (void)setitimer(ITIMER_REAL, &often, NULL);
-    count = write(fd, bytes, length < PIECE_BYTES ? length : PIECE_BYTES);
-    errnum = errno == EINTR ? EAGAIN : errno;
-    (void)setitimer(ITIMER_REAL, &never, NULL);
-    errno = errnum;
-    return count;
-}
-
-/* Returns the bytes that were taken; -EAGAIN when the terminal takes none now. */
-static ssize_t write_user(const struct terminal *terminal, const char *bytes, size_t length)
-{
-    struct pollfd out = {.fd = terminal->write_fd, .events = POLLOUT};
-    size_t written = 0;
-
-    while (written < length) {
-        ssize_t count;
-
-        /* KERNEL: POLLOUT promises room for one byte, no more. */
-        if (terminal->does_write_wait && poll(&out, 1, 0) <= 0)
-            break;
-        count = terminal->does_write_wait
-                    ? write_for_a_moment(terminal->write_fd, bytes + written, length - written)
-                    : write(terminal->write_fd, bytes + written, length - written);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0 && (errno != EAGAIN || written == 0))
-            return -errno;
-        if (count < 0)
-            break;
-        written += (size_t)count;
-    }
-    return written ? (ssize_t)written : -EAGAIN;
-}
-
 static void flush_user(struct terminal *terminal)
 {
     size_t pending = terminal->to_user_count - terminal->to_user_sent;
     ssize_t written = 0;
 
     if (pending && !terminal->is_output_lost)
-        written = write_user(terminal, terminal->to_user + terminal->to_user_sent, pending);
+        written = terminal_write(terminal, terminal->to_user + terminal->to_user_sent, pending);
     if (written > 0)
         terminal->to_user_sent += (size_t)written;
     else if (written < 0 && written != -EAGAIN)
@@ -315,50 +232,6 @@ static void give_back(struct terminal *terminal)
     terminal->is_raw = false;
 }
 
-void terminal_fix_size(struct winsize *size, const struct winsize *fixed)
-{
-    if (fixed->ws_col)
-        size->ws_col = fixed->ws_col;
-    if (fixed->ws_row)
-        size->ws_row = fixed->ws_row;
-}
-
-int terminal_refuse_size(struct bawn_error *err)
-{
-    (void)error_set(err, ENOTTY, "run.no_terminal",
-                    "--cols, --rows: the command has no terminal, for none of the streams is one");
-    error_hint(err, "leave them out, start bawn on a terminal, or start the command with --detach");
-    return -ENOTTY;
-}
-
-/* The size that the command's terminal is to have. */
-static bool read_size(const struct terminal *terminal, struct winsize *size)
-{
-    if (ioctl(terminal->out_fd, TIOCGWINSZ, size) < 0)
-        return false;
-    terminal_fix_size(size, &terminal->fixed);
-    return true;
-}
-
-void terminal_resize(struct terminal *terminal)
-{
-    struct winsize size;
-
-    if (terminal->loop && read_size(terminal, &size))
-        (void)ioctl(terminal->master_fd, TIOCSWINSZ, &size);
-}
-
-/* A program that draws is not told that its screen was gone, but by a size that changed. */
-static void ask_to_redraw(const struct terminal *terminal)
-{
-    struct winsize size;
-
-    if (!read_size(terminal, &size) || size.ws_row < 2)
-        return;
-    size.ws_row--;
-    (void)ioctl(terminal->master_fd, TIOCSWINSZ, &size);
-}
-
 /* KERNEL: it rests until it is read, so that it costs nothing in the foreground. */
 static int open_turn(void)
 {
@@ -379,16 +252,14 @@ static int init(struct terminal *terminal, struct bawn_error *err)
         return error_errno(err, errno, "the sandbox's terminal");
     if (!isatty(terminal->out_fd) || (terminal->fd >= 0 && !isatty(terminal->fd)))
         return error_errno(err, errno, "the user's terminal");
-    terminal->write_fd = open_anew(terminal->out_fd, O_WRONLY);
+    terminal->write_fd = terminal_open_anew(terminal->out_fd, O_WRONLY);
     if (terminal->write_fd >= 0 && terminal->fd >= 0)
-        terminal->read_fd = open_anew(terminal->fd, O_RDONLY);
+        terminal->read_fd = terminal_open_anew(terminal->fd, O_RDONLY);
     if (terminal->read_fd >= 0)
         terminal->turn_fd = open_turn();
     if (terminal->write_fd < 0 || (terminal->fd >= 0 && terminal->turn_fd < 0))
         return error_errno(err, errno, "the user's terminal");
-    terminal->does_write_wait = !is_nonblocking(terminal->write_fd);
-    if (terminal->does_write_wait)
-        hear_alarm();
+    terminal_prepare_writes(terminal);
     /* Without it output is lost that a command writes after it closed and opened /dev/tty. */
     terminal->slave_fd = ioctl(terminal->master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
     return 0;
@@ -437,30 +308,12 @@ fail:
     return result;
 }
 
-/* Until all is written, or nothing was for as long as the patience lasts. */
-static bool write_patiently(const struct terminal *terminal, const char *bytes, size_t length,
-                            int patience_ms)
-{
-    struct pollfd out = {.fd = terminal->write_fd, .events = POLLOUT};
-
-    while (length) {
-        ssize_t written = write_user(terminal, bytes, length);
-
-        if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        } else if (written != -EAGAIN || poll(&out, 1, patience_ms) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void flush_patiently(struct terminal *terminal)
 {
     if (!terminal->is_output_lost &&
-        !write_patiently(terminal, terminal->to_user + terminal->to_user_sent,
-                         terminal->to_user_count - terminal->to_user_sent, terminal->patience_ms))
+        !terminal_write_patiently(terminal, terminal->to_user + terminal->to_user_sent,
+                                  terminal->to_user_count - terminal->to_user_sent,
+                                  terminal->patience_ms))
         terminal->is_output_lost = true;
     terminal->to_user_count = terminal->to_user_sent = 0;
 }
@@ -483,7 +336,8 @@ static void leave_modes(struct terminal *terminal, int patience_ms)
     char text[MODES_TEXT_BYTES];
 
     if (!terminal->has_left_modes && !terminal->is_output_lost)
-        (void)write_patiently(terminal, text, modes_leave(&terminal->modes, text), patience_ms);
+        (void)terminal_write_patiently(terminal, text, modes_leave(&terminal->modes, text),
+                                       patience_ms);
     terminal->has_left_modes = true;
 }
 
@@ -508,9 +362,10 @@ void terminal_resume(struct terminal *terminal)
     (void)take(terminal);
     if (!terminal->is_away &&
         (terminal->has_left_modes || modes_is_full_screen(&terminal->modes))) {
-        (void)write_patiently(terminal, text, modes_enter(&terminal->modes, text), SUSPEND_MS);
+        (void)terminal_write_patiently(terminal, text, modes_enter(&terminal->modes, text),
+                                       SUSPEND_MS);
         terminal->has_left_modes = false;
-        ask_to_redraw(terminal);
+        terminal_ask_to_redraw(terminal);
     }
     terminal_resize(terminal);
     (void)watch_all(terminal);

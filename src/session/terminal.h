@@ -87,6 +87,8 @@ int terminal_refuse_size(struct bawn_error *err);
 int terminal_start(struct terminal *terminal, struct loop *loop, int fd, int out_fd, int master_fd,
                    struct bawn_error *err);
 void terminal_resize(struct terminal *terminal);
+/* A program that draws is not told that its screen was gone, but by a size that changed. */
+void terminal_ask_to_redraw(const struct terminal *terminal);
 /* Gives the terminal back until terminal_resume, which takes it if it is ours to take. */
 void terminal_suspend(struct terminal *terminal);
 void terminal_resume(struct terminal *terminal);
