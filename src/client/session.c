@@ -84,13 +84,30 @@ int client_refuse_answer(const struct bawn_session *session, struct bawn_error *
     return -EPROTO;
 }
 
+static int refuse_stopped(const struct bawn_session *session, pid_t launcher,
+                          struct bawn_error *err)
+{
+    (void)error_set(err, EAGAIN, "session.stopped", "%s: the session is stopped and answers nobody",
+                    session->sid);
+    error_hint(err,
+               "go on with it ('fg' in the shell that started it, or 'kill -CONT %d'), or end "
+               "it with 'bawn stop'",
+               (int)launcher);
+    return -EAGAIN;
+}
+
 int client_tell(const struct bawn_session *session, struct control_message *message,
                 const char *bytes, size_t size, const int *fds, struct bawn_error *err)
 {
+    pid_t stopped = registry_stopped(session->sock);
     int result;
 
+    if (stopped && message->kind != CONTROL_STOP)
+        return refuse_stopped(session, stopped, err);
     message->version = CONTROL_VERSION;
     result = control_send(session->sock, message, bytes, size, fds, fds ? CONTROL_FDS : 0);
+    if (stopped && result == 0)
+        (void)kill(stopped, SIGCONT);
     if (result == -EPIPE || result == -ECONNRESET)
         return client_refuse_gone(session, err);
     return result < 0 ? error_errno(err, -result, "speak to session%s%s",

@@ -33,15 +33,26 @@ static bool read_own(pid_t pid, const char *name, char *text, size_t size)
     return length > 0;
 }
 
+/* What of its stat comes behind the second field: that is the program's name, and has whatever it
+ * likes in it. */
+static const char *read_stat(pid_t pid, char *text, size_t size)
+{
+    return read_own(pid, "stat", text, size) ? strrchr(text, ')') : NULL;
+}
+
+bool process_is_stopped(pid_t pid)
+{
+    char text[1024];
+    const char *behind = read_stat(pid, text, sizeof(text));
+
+    return behind && strncmp(behind, ") T ", 4) == 0;
+}
+
 uint64_t process_start(pid_t pid)
 {
     char text[1024];
-    const char *cursor;
+    const char *cursor = read_stat(pid, text, sizeof(text));
 
-    if (!read_own(pid, "stat", text, sizeof(text)))
-        return 0;
-    /* The second field is the program's name, and has whatever it likes in it. */
-    cursor = strrchr(text, ')');
     for (unsigned field = 2; cursor && field < START_FIELD; field++)
         cursor = strchr(cursor + 1, ' ');
     return cursor ? strtoull(cursor, NULL, 10) : 0;

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* By a signal, as Ctrl-Z does. */
+bool process_is_stopped(pid_t pid);
+
 /* When a process started, in ticks since boot; pid 0: the calling one. 0: there is none of that
  * number, or none that can be seen. */
 uint64_t process_start(pid_t pid);

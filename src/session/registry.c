@@ -131,6 +131,14 @@ static bool is_outside(int fd)
     return depth > 0 && process_is_at(depth) && process_is_there(pidfd);
 }
 
+pid_t registry_stopped(int sock)
+{
+    pid_t pid = 0;
+    autoclose int pidfd = process_peer(sock, &pid);
+
+    return pidfd >= 0 && process_is_stopped(pid) ? pid : 0;
+}
+
 int registry_connect_sid(const struct registry *registry, const char *sid)
 {
     autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

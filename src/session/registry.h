@@ -61,6 +61,9 @@ int registry_connect_user(char *const *variables, const char *word, struct regis
  * launcher of ours. */
 int registry_connect_sid(const struct registry *registry, const char *sid);
 
+/* The launcher that is connected to, if it is stopped: it hears nobody. 0: it is not. */
+pid_t registry_stopped(int sock);
+
 /* Reads the record of a session. Free with free(). */
 int registry_read(const struct registry *registry, const char *sid, char **ret_record,
                   struct bawn_error *err);
