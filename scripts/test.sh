@@ -349,6 +349,8 @@ live() {
     count "$tap"
 }
 live "terminal" python3 tests/live/terminal.py "$work/plain/bin/bawn"
+live "jobs of a shell" python3 tests/live/jobs.py "$work/plain/bin/bawn"
+live "keys" python3 tests/live/keys.py "$work/plain/bin/bawn"
 live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --runs 60 --at-once 20
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \
     --seconds 9
@@ -357,6 +359,10 @@ if [ "$(id -u)" -eq 0 ]; then
         --bawn "$work/plain/bin/bawn" --user "$test_user" --seed 2 --cases 40 --seconds 9
     live "terminal, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/live/terminal.py" "$work/plain/bin/bawn"
+    live "jobs of a shell, as $test_user" runuser -u "$test_user" -- \
+        python3 "$work/plain/tests/live/jobs.py" "$work/plain/bin/bawn"
+    live "keys, as $test_user" runuser -u "$test_user" -- \
+        python3 "$work/plain/tests/live/keys.py" "$work/plain/bin/bawn"
     live "many at once, as $test_user" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" \
         --user "$test_user" --runs 60 --at-once 20
     # A sample: "make conformance" tries all rows.

@@ -171,6 +171,13 @@ int launch_signal(struct launch *launch, uint32_t job, int signal, struct bawn_e
     return post(launch, &message, NULL, 0, NULL, 0, err);
 }
 
+int launch_signal_front(struct launch *launch, enum in_front front, int signal)
+{
+    struct sync_message message = {.point = SYNC_SIGNAL, .value = signal, .flags = front};
+
+    return post(launch, &message, NULL, 0, NULL, 0, NULL);
+}
+
 static int make_groups(const struct launch_request *request, const struct launch *launch,
                        struct bawn_error *err)
 {

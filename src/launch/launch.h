@@ -84,6 +84,8 @@ void launch_close(struct launch *launch);
 int launch_exec(struct launch *launch, const struct launch_command *command,
                 struct bawn_error *err);
 int launch_signal(struct launch *launch, uint32_t job, int signal, struct bawn_error *err);
+/* The same for the command of the run; before it says who has the keys of its terminal. */
+int launch_signal_front(struct launch *launch, enum in_front front, int signal);
 
 /* Covers up to COVER_MOST names in a sandbox that runs, each by something empty that nobody can
  * read; what is not there (any more) is left out, and what is covered already: is_new says which

@@ -109,9 +109,9 @@ _Noreturn void stage_command(const struct stage_command *given)
     struct stage_command *command = &own;
     long result = take_streams(command);
 
-    /* A session of its own, or a group in that of pid 1, which has no terminal. */
+    /* A session of its own on its terminal, or a group in that of pid 1. */
     if (result == 0 && command->slave_fd >= 0)
-        result = pty_take(command->slave_fd, command->flags & EXEC_TTY);
+        result = pty_take(command->slave_fd, command->flags);
     else if (result == 0)
         result = sys_bare(SYS_setpgid, 0, 0, 0, 0);
     if (result >= 0)

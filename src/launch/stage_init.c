@@ -51,12 +51,14 @@ struct job {
     pid_t pid; /* 0: free */
     uint32_t number;
     uint32_t flags;
+    bool is_stop_told;
 };
 
 /* All that pid 1 knows; static, for it must not allocate. */
 struct init {
     int sock;
     const struct image *image;
+    int terminal; /* whose session we lead, or -EBADF */
     struct job jobs[JOBS_MAX];
     /* The last one is for children that do not share our memory: it is always free. */
     struct birth births[BIRTHS_MAX + 1];
@@ -141,6 +143,8 @@ static int start_job(struct init *init, struct birth *birth, const struct sync_m
         result = pty_open(ret_master, &slave);
     if (result == 0 && slave >= 0)
         result = pty_set(slave, &message->state, &message->size);
+    if (result == 0 && message->flags & EXEC_LED)
+        result = pty_lead(slave);
     if (result < 0)
         return error_errno(err, -result, "make a terminal");
     birth->command.slave_fd = slave;
@@ -148,6 +152,8 @@ static int start_job(struct init *init, struct birth *birth, const struct sync_m
     if (pid < 0)
         return error_errno(err, errno, "start the command: clone");
     *job = (struct job){.pid = pid, .number = message->job, .flags = message->flags};
+    if (message->flags & EXEC_LED)
+        init->terminal = take_fd(&slave);
     return 0;
 }
 
@@ -191,16 +197,20 @@ static void handle_exec(struct init *init, struct birth *birth, const struct syn
 }
 
 /* The command's group; and itself, should it have joined another one. */
-static void handle_signal(const struct init *init, const struct sync_message *message)
+static void handle_signal(struct init *init, const struct sync_message *message)
 {
     for (size_t i = 0; i < JOBS_MAX; i++) {
-        pid_t pid = init->jobs[i].pid;
+        struct job *job = &init->jobs[i];
 
-        if (pid <= 0 || init->jobs[i].number != message->job)
+        if (job->pid <= 0 || job->number != message->job)
             continue;
-        (void)kill(-pid, message->value);
-        if (getpgid(pid) != pid)
-            (void)kill(pid, message->value);
+        if (job->flags & EXEC_LED && message->flags != FRONT_SAME)
+            pty_front(init->terminal, job->pid, message->flags == FRONT_COMMAND);
+        if (message->value == SIGCONT || message->value == 0)
+            job->is_stop_told = false;
+        (void)kill(-job->pid, message->value);
+        if (getpgid(job->pid) != job->pid)
+            (void)kill(job->pid, message->value);
     }
     say(init, SYNC_SIGNALLED, message->job, message->value, -EBADF);
 }
@@ -315,12 +325,29 @@ _Noreturn static void end_with(const struct init *init, const struct job *job, i
     _exit(0);
 }
 
+/* SECURITY: once, until it is continued: the launcher may be stopped itself, and reads nothing. */
+static void tell_stop(struct init *init, pid_t pid, int signal)
+{
+    for (size_t i = 0; i < JOBS_MAX; i++) {
+        struct job *job = &init->jobs[i];
+
+        if (job->pid != pid || !(job->flags & EXEC_ENDS) || job->is_stop_told)
+            continue;
+        job->is_stop_told = true;
+        say(init, SYNC_STOPPED, job->number, signal, -EBADF);
+    }
+}
+
 static void reap(struct init *init)
 {
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL)) > 0) {
+        if (WIFSTOPPED(status)) {
+            tell_stop(init, pid, WSTOPSIG(status));
+            continue;
+        }
         end_birth(init, pid);
         for (size_t i = 0; i < JOBS_MAX; i++) {
             struct job *job = &init->jobs[i];
@@ -344,6 +371,7 @@ _Noreturn void stage_init(int sock, const struct image *image)
 
     init.sock = sock;
     init.image = image;
+    init.terminal = -EBADF;
     sigfillset(&children);
     (void)sigprocmask(SIG_BLOCK, &children, NULL);
     sigemptyset(&children);

@@ -7,10 +7,11 @@
 #include <errno.h>
 
 static const char *const words[SYNC_COUNT] = {
-    [SYNC_MAPPED] = "mapped", [SYNC_JOIN] = "join",     [SYNC_READY] = "ready",
-    [SYNC_FAILED] = "failed", [SYNC_EXEC] = "exec",     [SYNC_STARTED] = "started",
-    [SYNC_NOEXEC] = "noexec", [SYNC_EXITED] = "exited", [SYNC_SIGNAL] = "signal",
-    [SYNC_PROVE] = "prove",   [SYNC_PROVED] = "proved", [SYNC_SIGNALLED] = "signalled",
+    [SYNC_MAPPED] = "mapped",   [SYNC_JOIN] = "join",     [SYNC_READY] = "ready",
+    [SYNC_FAILED] = "failed",   [SYNC_EXEC] = "exec",     [SYNC_STARTED] = "started",
+    [SYNC_NOEXEC] = "noexec",   [SYNC_EXITED] = "exited", [SYNC_SIGNAL] = "signal",
+    [SYNC_PROVE] = "prove",     [SYNC_PROVED] = "proved", [SYNC_SIGNALLED] = "signalled",
+    [SYNC_STOPPED] = "stopped",
 };
 
 const char *sync_word(enum sync_point point)

@@ -19,17 +19,20 @@
 #include <termios.h>
 
 enum sync_point {
-    SYNC_MAPPED,    /* out -> in: the id maps are written; carries the id-mapped trees */
-    SYNC_JOIN,      /* out -> in: carries the doors of the control groups to join */
-    SYNC_READY,     /* in -> out: confined; carries a fd of the root, the namespaces (where
-                       names are watched for) and the notify fd (if any) */
-    SYNC_FAILED,    /* in -> out: set-up failed; carries struct bawn_error behind it */
-    SYNC_EXEC,      /* out -> in: start a command; carries its descriptors and strings */
-    SYNC_STARTED,   /* in -> out: a command with a terminal begins; carries the terminal's master */
-    SYNC_NOEXEC,    /* in -> out: the command could not be started: value is the errno, flags what
-                       could not be done: enum noexec */
-    SYNC_EXITED,    /* in -> out: the command ended: value is its wait status */
-    SYNC_SIGNAL,    /* out -> in: value is a signal for the command's group */
+    SYNC_MAPPED,  /* out -> in: the id maps are written; carries the id-mapped trees */
+    SYNC_JOIN,    /* out -> in: carries the doors of the control groups to join */
+    SYNC_READY,   /* in -> out: confined; carries a fd of the root, the namespaces (where
+                     names are watched for) and the notify fd (if any) */
+    SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
+    SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
+    SYNC_STARTED, /* in -> out: a command with a terminal begins; carries the terminal's master */
+    SYNC_NOEXEC,  /* in -> out: the command could not be started: value is the errno, flags what
+                     could not be done: enum noexec */
+    SYNC_EXITED,  /* in -> out: the command ended: value is its wait status */
+    SYNC_STOPPED, /* in -> out: the command of the run was stopped, by the signal value; told again
+                     only when SIGCONT, or 0, was passed on */
+    SYNC_SIGNAL,  /* out -> in: value is a signal for the command's group, or 0; flags who has the
+                     terminal's keys before: enum in_front */
     SYNC_SIGNALLED, /* in -> out: it was passed on */
     SYNC_PROVE,     /* out -> in: try to break out; answered by SYNC_PROVED */
     SYNC_PROVED,    /* in -> out: value is 0, or which attempt got through */
@@ -45,7 +48,8 @@ struct sync_message {
     uint32_t point;
     uint32_t job; /* chosen by the launcher; the command of the run is 0 */
     int32_t value;
-    uint32_t flags;   /* SYNC_EXEC: enum exec_flag; SYNC_EXITED: how many are left, or 0 */
+    uint32_t flags; /* SYNC_EXEC: enum exec_flag; SYNC_SIGNAL: enum in_front; SYNC_EXITED: how many
+                       are left, or 0 */
     uint32_t is_full; /* SYNC_EXITED: the private places had no room left */
     uint32_t further; /* SYNC_EXEC: how many descriptors come last that are no streams */
     int32_t numbers[LIMIT_FURTHER_FDS]; /* which numbers those have */
@@ -65,6 +69,17 @@ enum exec_flag {
     EXEC_OWN = 8,   /* the streams are those that pid 1 was born with: none come with the message */
     EXEC_ENDS = 16, /* the sandbox ends with this command */
     EXEC_WITNESS = 32, /* a descriptor comes last that nobody else has: closed by the exec */
+    /* Pid 1 leads the session on the command's terminal, as a shell does: the command can be
+     * stopped, and reads or sets the terminal only while it is in front. */
+    EXEC_LED = 64,
+    EXEC_BACK = 128, /* it is not in front from the start */
+};
+
+/* Of a command that is led. */
+enum in_front {
+    FRONT_SAME,
+    FRONT_COMMAND, /* the command, unless it has given the terminal to a group of its own */
+    FRONT_NOBODY,  /* pid 1, unless the same */
 };
 
 /* fds may be NULL. Returns 0 or a negative errno. */

@@ -24,6 +24,7 @@ static const struct {
     [WHO_SCRIBE] = {"the process that writes what the command says", false},
     [WHO_WATCH] = {"the process that masks hidden names that appear", true},
     [WHO_RECORDER] = {"the process that keeps what the command says", false},
+    [WHO_STAND_IN] = {"the process that watches over the limits", false},
 };
 
 /* A number that is left out where it says nothing. */

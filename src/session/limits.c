@@ -185,6 +185,49 @@ static int on_tick(void *context)
     return 0;
 }
 
+/* SECURITY: a command that stops itself stops us. What else runs inside is watched meanwhile. Time
+ * that is over only wakes us up, again and again, should we not be stopped yet: the rest is said
+ * and done as always. */
+static int stand_in(void *context, struct event_sender *events, struct bawn_error *err)
+{
+    struct session *session = context;
+    pid_t launcher = getppid();
+    uint64_t time_ms = session->request->image->limits.time_ms;
+
+    (void)events;
+    (void)err;
+    session->launch.pidfd = 0;
+    do {
+        (void)poll(NULL, 0, WATCH_MS);
+        check_memory(session);
+        if (session->is_over_memory || (time_ms && elapsed_ms(session) >= (int64_t)time_ms))
+            (void)kill(launcher, SIGCONT);
+    } while (!session->is_over_memory);
+    return -ENOMEM;
+}
+
+void session_stand_in(struct session *session)
+{
+    struct aide_work work = {.who = WHO_STAND_IN,
+                             .fds = {session->launch.pidfd},
+                             .count = 1,
+                             .dies_with_us = true,
+                             .run = stand_in,
+                             .context = session};
+
+    if (session->loop.clock.at_ms)
+        (void)aide_start(&session->stand_in, &work, -EBADF, NULL);
+}
+
+void session_take_back(struct session *session)
+{
+    int status = 0;
+
+    if (session->stand_in.pid && aide_reap(&session->stand_in, &status) && status != 0)
+        session->is_over_memory = true;
+    aide_end(&session->stand_in, 0);
+}
+
 void session_set_clock(struct session *session)
 {
     bool watches = !is_counted(session) && session->limits.memory > 0;

@@ -23,6 +23,16 @@ struct control;
 struct copies;
 struct output;
 
+/* session/pause.c */
+struct pause {
+    bool is_asked;      /* we are to stop, and the command was asked to */
+    bool is_stopped;    /* the command is, as far as was told */
+    bool is_over;       /* all is asked to end: nobody stops any more */
+    bool is_continuing; /* what of a stop is told now is over */
+    int after_rest;     /* the signal that the command gets when the timer rings */
+    struct loop_timer timer;
+};
+
 struct session {
     struct session_request *request;
     struct cgroup *group; /* own_group, or the keeper's */
@@ -41,8 +51,11 @@ struct session {
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
     struct terminal terminal;
+    struct pause pause;
+    struct aide stand_in; /* watches over the limits while we are stopped */
     struct relays relays;
     struct scribe *scribe;    /* NULL: no stream is written for the command */
+    int keys_fd, screen_fd;   /* the user's terminal: which of our streams it is */
     int master_fd;            /* of the sandbox's terminal, or -EBADF */
     int pipe_fd;              /* what a detached command without a terminal says, or -EBADF */
     int witness_fd;           /* hangs up when a detached command runs, or ends; or -EBADF */
@@ -93,6 +106,25 @@ void session_report(struct session *session, int status, const struct bawn_error
 
 /* Signals of the terminal and of others, passed on to the command. */
 int session_watch_signals(struct session *session, struct bawn_error *err);
+/* The next one that came. */
+int session_hear_signal(void *context, uint32_t events);
+
+/* SIGTSTP from outside. */
+void session_asked_to_stop(struct session *session);
+/* Pid 1 says: the command was stopped; a signal was passed on. */
+void session_command_stopped(struct session *session, int signal);
+void session_signal_passed_on(struct session *session, const struct sync_message *message);
+/* It was told to end: if it is stopped it goes on for that, and after a hang-up whatever of it is.
+ */
+void session_wake_command(struct session *session, bool is_hang_up);
+/* We were stopped, and go on. */
+void session_resume(struct session *session);
+/* See struct terminal. */
+void session_keys_taken(void *context);
+void session_stop_typed(void *context);
+/* While we are stopped the limits hold all the same. */
+void session_stand_in(struct session *session);
+void session_take_back(struct session *session);
 
 /* SIGTERM for every command. */
 void session_ask_to_end(struct session *session);

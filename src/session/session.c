@@ -78,6 +78,9 @@ static int on_own_message(struct session *session, const struct sync_message *me
         session->exec_errno = message->value;
         loop_end(&session->loop);
         return 0;
+    case SYNC_STOPPED:
+        session_command_stopped(session, message->value);
+        return 0;
     case SYNC_EXITED:
         session_report(session, 0, NULL);
         session->is_pool_full = message->is_full;
@@ -107,9 +110,10 @@ static int on_message(void *context, uint32_t events)
         result = error_take(bytes, size, &session->failure);
         return result < 0 ? result : -EPROTO;
     }
-    if (message.point == SYNC_SIGNALLED)
+    if (message.point == SYNC_SIGNALLED) {
         loop_stop_timer(&session->loop, &session->deaf_timer);
-    else if (message.job == 0)
+        session_signal_passed_on(session, &message);
+    } else if (message.job == 0)
         return on_own_message(session, &message, fds[0]);
     else
         control_job_message(session->control, &message, fds[0]);

@@ -23,6 +23,33 @@ static int write_for_it(struct session *session, int fd, struct bawn_error *err)
     return session->scribe ? scribe_add(session->scribe, fd, fd, err) : -ENOMEM;
 }
 
+/* Which of the streams is a terminal, by preference. There is one. */
+static int find_terminal(uint32_t flags, const int order[3])
+{
+    int i = 0;
+
+    while (i < 2 && !(flags & (uint32_t)EXEC_TTY_0 << order[i]))
+        i++;
+    return order[i];
+}
+
+/* The keys are another's, or may be: in "bawn run ... | less" they are less's. */
+static void look_at_keys(struct session *session, struct launch_command *command)
+{
+    static const int in_order[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+    static const int out_order[] = {STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO};
+    uint32_t both = EXEC_TTY_0 | EXEC_TTY_1;
+
+    if (!(command->flags & EXEC_TTY) || session->request->is_detached)
+        return;
+    session->keys_fd = find_terminal(command->flags, in_order);
+    session->screen_fd = find_terminal(command->flags, out_order);
+    session->terminal.waits =
+        (command->flags & both) != both || terminal_is_background(session->keys_fd);
+    session->terminal.is_shared = !(command->flags & EXEC_TTY_1);
+    command->flags |= EXEC_LED | (session->terminal.waits ? (uint32_t)EXEC_BACK : 0);
+}
+
 int session_look_at_streams(struct session *session, struct launch_command *command,
                             struct bawn_error *err)
 {
@@ -46,6 +73,7 @@ int session_look_at_streams(struct session *session, struct launch_command *comm
         command->flags |= 1U << fd;
         session->has_host_terminal = true;
     }
+    look_at_keys(session, command);
     if (session->scribe)
         result = session_channel(session, err);
     if (session->scribe && result >= 0)
@@ -123,24 +151,17 @@ void session_let_go(const struct session *session)
     }
 }
 
-/* Whose keys are read: in "bawn run ... | less" they are less's. */
-static int keys_fd(void)
-{
-    struct stat status;
-
-    if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode))
-        return -EBADF;
-    return isatty(STDIN_FILENO) ? STDIN_FILENO : isatty(STDOUT_FILENO) ? STDOUT_FILENO : -EBADF;
-}
-
 int session_take_terminal(struct session *session, int master_fd, struct bawn_error *err)
 {
-    int out = isatty(STDOUT_FILENO)   ? STDOUT_FILENO
-              : isatty(STDERR_FILENO) ? STDERR_FILENO
-                                      : STDIN_FILENO;
+    struct terminal *terminal = &session->terminal;
+    int result = terminal_start(terminal, &session->loop, session->keys_fd, session->screen_fd,
+                                master_fd, err);
 
     session->master_fd = master_fd;
-    return terminal_start(&session->terminal, &session->loop, keys_fd(), out, master_fd, err);
+    terminal->taken = session_keys_taken;
+    terminal->asked_to_stop = session_stop_typed;
+    terminal->context = session;
+    return result;
 }
 
 void session_ask_to_end(struct session *session)
@@ -148,6 +169,8 @@ void session_ask_to_end(struct session *session)
     if (session->control)
         control_signal_all(session->control, SIGTERM);
     (void)launch_signal(&session->launch, 0, SIGTERM, NULL);
+    session->pause.is_over = true;
+    session_wake_command(session, false);
 }
 
 static int on_deaf(void *context)
@@ -170,10 +193,12 @@ static int pass_on(struct session *session, int signal)
     if (ends && session->deaf_timer.at_ms == 0)
         loop_set_timer(&session->loop, &session->deaf_timer, DEAF_MS, 0, on_deaf, session);
     (void)launch_signal(&session->launch, 0, signal, NULL);
+    if (ends)
+        session_wake_command(session, signal == SIGHUP);
     return 0;
 }
 
-static int on_signal(void *context, uint32_t events)
+int session_hear_signal(void *context, uint32_t events)
 {
     struct session *session = context;
     struct signalfd_siginfo info;
@@ -186,14 +211,10 @@ static int on_signal(void *context, uint32_t events)
         terminal_resize(&session->terminal);
         break;
     case SIGCONT:
-        terminal_resume(&session->terminal);
+        session_resume(session);
         break;
     case SIGTSTP:
-        terminal_suspend(&session->terminal);
-        (void)launch_signal(&session->launch, 0, SIGSTOP, NULL);
-        (void)kill(getpid(), SIGSTOP);
-        (void)launch_signal(&session->launch, 0, SIGCONT, NULL);
-        terminal_resume(&session->terminal);
+        session_asked_to_stop(session);
         break;
     default:
         return pass_on(session, (int)info.ssi_signo);
@@ -219,7 +240,9 @@ int session_watch_signals(struct session *session, struct bawn_error *err)
     session->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (session->signal_fd < 0)
         return error_errno(err, errno, "signalfd");
-    session->signal_source = (struct loop_source){
-        .fd = session->signal_fd, .events = POLLIN, .ready = on_signal, .context = session};
+    session->signal_source = (struct loop_source){.fd = session->signal_fd,
+                                                  .events = POLLIN,
+                                                  .ready = session_hear_signal,
+                                                  .context = session};
     return loop_add(&session->loop, &session->signal_source, err);
 }

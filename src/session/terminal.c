@@ -2,6 +2,7 @@
 #include "session/terminal.h"
 
 #include "base/error.h"
+#include "session/terminal_keys.h"
 #include "session/terminal_out.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@ enum {
     TURN_MS = 200, /* how often a job in the background looks whether it still is */
     /* More than a terminal inside can hold: what comes later was said after the command's end. */
     DRAIN_BYTES_MAX = 256 * 1024,
-    END_BYTES = 2, /* kept free in to_master for the end of file */
 };
 
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size)
@@ -27,8 +27,7 @@ int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_s
     return 0;
 }
 
-/* Whether somebody else, the shell mostly, has the terminal now. */
-static bool is_background(int fd)
+bool terminal_is_background(int fd)
 {
     pid_t group = tcgetpgrp(fd);
 
@@ -52,6 +51,20 @@ static void flush_user(struct terminal *terminal)
         terminal->to_user_count = terminal->to_user_sent = 0;
 }
 
+/* The user's terminal puts them in itself, as the one inside has. */
+static void leave_out_returns(struct terminal *terminal)
+{
+    const char *from = terminal->to_user;
+    const char *end = from + terminal->to_user_count;
+    char *to = terminal->to_user;
+
+    for (; from < end; from++) {
+        if (*from != '\r' || from + 1 == end || from[1] != '\n')
+            *to++ = *from;
+    }
+    terminal->to_user_count = (size_t)(to - terminal->to_user);
+}
+
 /* Reads what the command said; to_user is empty. Returns false when there is nothing now. */
 static bool read_master(struct terminal *terminal)
 {
@@ -63,62 +76,13 @@ static bool read_master(struct terminal *terminal)
     if (count > 0) {
         terminal->to_user_count = (size_t)count;
         modes_scan(&terminal->modes, terminal->to_user, (size_t)count);
+        if (!terminal->is_raw || terminal->is_shared)
+            leave_out_returns(terminal);
         return true;
     }
     if (count == 0 || errno != EAGAIN)
         terminal->is_master_ended = true;
     return false;
-}
-
-static void flush_master(struct terminal *terminal)
-{
-    ssize_t count = write(terminal->master_fd, terminal->to_master, terminal->to_master_count);
-
-    if (count < 0 && errno != EAGAIN && errno != EINTR)
-        count = (ssize_t)terminal->to_master_count;
-    if (count <= 0)
-        return;
-    terminal->to_master_count -= (size_t)count;
-    memmove(terminal->to_master, terminal->to_master + count, terminal->to_master_count);
-}
-
-/* A terminal has no end of file but the key that means it. */
-static void put_end(struct terminal *terminal)
-{
-    struct termios inside;
-    char end;
-
-    if (tcgetattr(terminal->master_fd, &inside) < 0 || inside.c_cc[VEOF] == _POSIX_VDISABLE)
-        return;
-    end = (char)inside.c_cc[VEOF];
-    terminal->to_master[terminal->to_master_count++] = end;
-    /* The first one hands over the line that was begun, the next one ends. */
-    if (inside.c_lflag & ICANON && terminal->is_line_started)
-        terminal->to_master[terminal->to_master_count++] = end;
-}
-
-static void read_user(struct terminal *terminal)
-{
-    size_t room = sizeof(terminal->to_master) - END_BYTES - terminal->to_master_count;
-    char *at = terminal->to_master + terminal->to_master_count;
-    ssize_t count = read(terminal->read_fd, at, room);
-
-    if (count > 0 && terminal->leave_key) {
-        const char *key = memchr(at, terminal->leave_key, (size_t)count);
-
-        if (key) {
-            terminal->to_master_count += (size_t)(key - at);
-            loop_end(terminal->loop);
-            return;
-        }
-    }
-    if (count > 0) {
-        terminal->to_master_count += (size_t)count;
-        terminal->is_line_started = at[count - 1] != '\r' && at[count - 1] != '\n';
-    } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
-        terminal->is_input_ended = true;
-        put_end(terminal);
-    }
 }
 
 /* A source without events leaves the loop: a hang-up would be told again and again. */
@@ -135,8 +99,10 @@ static int watch(struct terminal *terminal, struct loop_source *source, uint32_t
 static int watch_all(struct terminal *terminal)
 {
     bool can_relay = !terminal->is_suspended && !terminal->is_master_ended;
-    bool has_room = terminal->to_master_count < sizeof(terminal->to_master) - END_BYTES;
-    bool has_keys = can_relay && terminal->fd >= 0 && !terminal->is_input_ended;
+    bool has_keys =
+        can_relay && terminal->fd >= 0 && !terminal->is_input_ended && !terminal->is_held;
+    bool looks_later = terminal->waits ? terminal->is_claimed : terminal->is_away;
+    bool looks_now = terminal->waits ? !terminal->has_knocked : keys_room(terminal) > 0;
     uint32_t master = 0;
     int result;
 
@@ -149,10 +115,10 @@ static int watch_all(struct terminal *terminal)
         result = watch(terminal, &terminal->output,
                        terminal->to_user_count && !terminal->is_suspended ? POLLOUT : 0);
     if (result == 0)
-        result = watch(terminal, &terminal->turn, has_keys && terminal->is_away ? POLLIN : 0);
+        result = watch(terminal, &terminal->turn, has_keys && looks_later ? POLLIN : 0);
     if (result == 0)
-        result = watch(terminal, &terminal->input,
-                       has_keys && !terminal->is_away && has_room ? POLLIN : 0);
+        result =
+            watch(terminal, &terminal->input, has_keys && !looks_later && looks_now ? POLLIN : 0);
     return result;
 }
 
@@ -161,13 +127,17 @@ static int input_ready(void *context, uint32_t events)
     struct terminal *terminal = context;
 
     (void)events;
+    if (terminal->waits) {
+        keys_knock(terminal);
+        return watch_all(terminal);
+    }
     /* Stopped by SIGSTOP and continued by `bg`: the keys are the shell's now. */
-    terminal->is_away = is_background(terminal->fd);
+    terminal->is_away = terminal_is_background(terminal->fd);
     if (terminal->is_away)
         return watch_all(terminal);
-    read_user(terminal);
+    keys_read(terminal);
     if (terminal->to_master_count)
-        flush_master(terminal);
+        keys_flush(terminal);
     return watch_all(terminal);
 }
 
@@ -185,10 +155,20 @@ static int master_ready(void *context, uint32_t events)
     struct terminal *terminal = context;
 
     if (events & POLLOUT && terminal->to_master_count)
-        flush_master(terminal);
+        keys_flush(terminal);
     if (events & ~(uint32_t)POLLOUT && terminal->to_user_count == 0 && read_master(terminal))
         flush_user(terminal);
     return watch_all(terminal);
+}
+
+/* Whether a program has set it as it likes its keys. */
+static bool is_anothers(const struct terminal *terminal)
+{
+    struct termios now;
+
+    if (terminal->is_raw || tcgetattr(terminal->fd, &now) < 0)
+        return false;
+    return (now.c_lflag & (ICANON | ECHO)) != (ICANON | ECHO);
 }
 
 static int turn_ready(void *context, uint32_t events)
@@ -197,8 +177,11 @@ static int turn_ready(void *context, uint32_t events)
     uint64_t times;
 
     (void)events;
-    if (read(terminal->turn_fd, &times, sizeof(times)) == sizeof(times) &&
-        !is_background(terminal->fd))
+    if (read(terminal->turn_fd, &times, sizeof(times)) != sizeof(times))
+        return 0;
+    if (terminal->waits && terminal_claim(terminal) == CLAIM_TAKEN)
+        terminal->taken(terminal->context);
+    else if (!terminal->waits && !terminal_is_background(terminal->fd))
         terminal_resume(terminal);
     return 0;
 }
@@ -207,7 +190,7 @@ static int take(struct terminal *terminal)
 {
     struct termios raw;
 
-    terminal->is_away = terminal->fd < 0 || is_background(terminal->fd);
+    terminal->is_away = terminal->fd < 0 || terminal->waits || terminal_is_background(terminal->fd);
     if (terminal->is_away)
         return 0;
     /* Where it is ours still (SIGSTOP gave us no chance) the shell may have put our own raw state
@@ -216,6 +199,8 @@ static int take(struct terminal *terminal)
         return -errno;
     raw = terminal->saved;
     cfmakeraw(&raw);
+    if (terminal->is_shared)
+        raw.c_oflag = terminal->saved.c_oflag;
     if (tcsetattr(terminal->fd, TCSANOW, &raw) < 0)
         return -errno;
     terminal->is_raw = true;
@@ -226,7 +211,7 @@ static int take(struct terminal *terminal)
  * through the old state already. */
 static void give_back(struct terminal *terminal)
 {
-    if (!terminal->is_raw || is_background(terminal->fd))
+    if (!terminal->is_raw || terminal_is_background(terminal->fd))
         return;
     (void)tcsetattr(terminal->fd, TCSANOW, &terminal->saved);
     terminal->is_raw = false;
@@ -285,6 +270,8 @@ int terminal_start(struct terminal *terminal, struct loop *loop, int fd, int out
         .slave_fd = -EBADF,
         .turn_fd = -EBADF,
         .fixed = terminal->fixed,
+        .waits = terminal->waits,
+        .is_shared = terminal->is_shared,
         .patience_ms = PATIENCE_MS,
         .loop = loop,
     };
@@ -341,13 +328,32 @@ static void leave_modes(struct terminal *terminal, int patience_ms)
     terminal->has_left_modes = true;
 }
 
+/* What the command said before it was stopped: a program that draws puts the screen in order. What
+ * the terminal does not take is kept. */
+static void drain_for_now(struct terminal *terminal)
+{
+    struct pollfd out = {.fd = terminal->write_fd, .events = POLLOUT};
+    size_t total = 0;
+
+    for (;;) {
+        flush_user(terminal);
+        if (terminal->to_user_count > 0 && poll(&out, 1, SUSPEND_MS) <= 0)
+            return;
+        if (terminal->to_user_count > 0)
+            continue;
+        if (terminal->is_master_ended || total > DRAIN_BYTES_MAX || !read_master(terminal))
+            return;
+        total += terminal->to_user_count;
+    }
+}
+
 void terminal_suspend(struct terminal *terminal)
 {
     if (terminal->is_suspended || !terminal->loop)
         return;
     terminal->is_suspended = true;
     (void)watch_all(terminal);
-    flush_user(terminal);
+    drain_for_now(terminal);
     leave_modes(terminal, SUSPEND_MS);
     give_back(terminal);
 }
@@ -368,6 +374,41 @@ void terminal_resume(struct terminal *terminal)
         terminal_ask_to_redraw(terminal);
     }
     terminal_resize(terminal);
+    (void)watch_all(terminal);
+}
+
+enum terminal_claim terminal_claim(struct terminal *terminal)
+{
+    if (terminal_is_background(terminal->fd))
+        return CLAIM_BACKGROUND;
+    terminal->is_claimed = is_anothers(terminal);
+    if (terminal->is_claimed) {
+        (void)watch_all(terminal);
+        return CLAIM_LATER;
+    }
+    keys_begin(terminal);
+    terminal->waits = false;
+    terminal_resume(terminal);
+    return CLAIM_TAKEN;
+}
+
+void terminal_wait(struct terminal *terminal)
+{
+    terminal->waits = terminal->is_away = true;
+    (void)watch_all(terminal);
+}
+
+void terminal_hold(struct terminal *terminal, bool is_held)
+{
+    terminal->is_held = is_held;
+    if (terminal->loop)
+        (void)watch_all(terminal);
+}
+
+void terminal_end_input(struct terminal *terminal)
+{
+    terminal->is_input_ended = true;
+    keys_put_end(terminal);
     (void)watch_all(terminal);
 }
 

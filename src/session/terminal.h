@@ -18,6 +18,12 @@
  * it is our turn again is looked at when SIGCONT comes, and now and then, since
  * not every shell sends it to a job that runs (bash does not).
  *
+ * Where the keys may be somebody else's, as in `bawn run ... | less`, the
+ * terminal waits: it is not touched until terminal_claim says that the command
+ * wants keys. SECURITY: it is claimed only in its ordinary state, with echo and
+ * whole lines. In any other a program has it, as a pager does, and sudo that asks
+ * for a password; the command waits until that program is done.
+ *
  * The caller:
  * - calls terminal_resize at SIGWINCH and terminal_resume at SIGCONT;
  * - at SIGTSTP calls terminal_suspend, then raise(SIGSTOP), then
@@ -52,14 +58,26 @@ struct terminal {
     /* How long a terminal that takes no byte is waited for in terminal_stop. Lower it before, when
      * the end cannot wait. */
     int patience_ms;
-    bool does_write_wait; /* write_fd is the user's own and blocks */
-    bool is_raw;          /* we changed its state, saved is what it was */
-    bool is_away;         /* in the background, or no keys are wanted */
+    bool does_write_wait;         /* write_fd is the user's own and blocks */
+    bool waits;                   /* the keys are left alone. May be set before the start */
+    bool has_knocked;             /* waiting: who polls for keys has been woken up */
+    bool is_claimed;              /* waiting: the command wants keys, which are another program's */
+    void (*taken)(void *context); /* the keys are the command's now: called when it waited, and
+                                   * nobody is in terminal_claim. Set it after the start */
+    void (*asked_to_stop)(void *context); /* the key that stops a command was typed, and the
+                                           * terminal inside acts on it. The same; or NULL */
+    void *context;
+    bool is_shared; /* another program writes to it, too: how output is shown stays. May be set
+                       before the start */
+    bool is_raw;    /* we changed its state, saved is what it was */
+    bool is_away;   /* in the background, or no keys are wanted */
+    bool is_held;   /* no key is read for now */
     bool is_suspended;
     bool has_left_modes;  /* the terminal is without what modes says */
     bool is_input_ended;  /* the user's terminal is gone: the command was sent an end of file */
     bool is_output_lost;  /* the user's terminal takes no more: output is thrown away */
     bool is_master_ended; /* nobody inside has the terminal open; not an error */
+    bool has_typed;       /* a key was read. The caller clears it */
     bool is_line_started; /* the last key sent did not end a line */
     char leave_key;       /* ends the loop and is not passed on; 0: none. Set it after the start */
     struct loop *loop;    /* NULL: not started, or stopped */
@@ -72,6 +90,9 @@ struct terminal {
 
 /* What a new terminal is set to: as the user's is. 0 or a negative errno. */
 int terminal_read_state(int fd, struct termios *ret_state, struct winsize *ret_size);
+
+/* Whether somebody else, the shell mostly, has the terminal now. */
+bool terminal_is_background(int fd);
 
 /* Puts in what of a size is given, not 0. */
 void terminal_fix_size(struct winsize *size, const struct winsize *fixed);
@@ -92,6 +113,20 @@ void terminal_ask_to_redraw(const struct terminal *terminal);
 /* Gives the terminal back until terminal_resume, which takes it if it is ours to take. */
 void terminal_suspend(struct terminal *terminal);
 void terminal_resume(struct terminal *terminal);
+
+enum terminal_claim {
+    CLAIM_TAKEN,
+    CLAIM_LATER,      /* when another program is done: taken is called */
+    CLAIM_BACKGROUND, /* the terminal is not ours to take */
+};
+enum terminal_claim terminal_claim(struct terminal *terminal);
+/* Waits from now on. */
+void terminal_wait(struct terminal *terminal);
+/* Reads no key, or does again: one that stops a command would be lost before that goes on. */
+void terminal_hold(struct terminal *terminal, bool is_held);
+/* No key will come: the command gets an end of file. */
+void terminal_end_input(struct terminal *terminal);
+
 /* Writes out what the command still said, then gives the terminal back as it was. Does
  * nothing when it was not started. */
 void terminal_stop(struct terminal *terminal);

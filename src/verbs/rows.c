@@ -169,7 +169,8 @@ static const struct option rows[] = {
      .name = "timeout",
      .value = "TIME",
      .key = "sandbox.limits.time",
-     .help = "End the command after this time: 90s, 10m, 2h."},
+     .help = "End the command after this time: 90s, 10m, 2h. It goes on while the command is "
+             "stopped, as by Ctrl-Z."},
     {.id = OPTION_ENV,
      .name = "env",
      .value = "NAME[=VALUE]",

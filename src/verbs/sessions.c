@@ -16,9 +16,10 @@ const struct verb verb_run = {
         "exit status is the command's; 126 and 127 when it cannot be run or is not there, 128+N "
         "when signal N ended it, 124 when its time was up, 125 when bawn refused or failed before "
         "it ran, or could not write what it said to a file.\n"
-        "On a terminal the command gets one of its own; pipes stay as they are, and so do files, "
-        "but for one to write that the policy does not let the command write by its name: bawn "
-        "writes that, and inside it is a pipe.",
+        "On a terminal the command gets one of its own. Ctrl-Z stops it, and bawn with it, until "
+        "'fg' in your shell. Pipes stay as they are, and so do files, but for one to write that "
+        "the policy does not let the command write by its name: bawn writes that, and inside it "
+        "is a pipe.",
     .max_args = ARGS_ANY,
     .fill = FILL_FILES,
     .ends_at_word = true,

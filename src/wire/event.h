@@ -39,6 +39,7 @@ enum event_who {
     WHO_SCRIBE,
     WHO_WATCH,
     WHO_RECORDER,
+    WHO_STAND_IN,
     WHO_COUNT
 };
 

@@ -11,6 +11,7 @@ import select
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
@@ -18,6 +19,7 @@ import time
 
 WAIT = 15  # seconds for anything to appear
 AT_ONCE = 6
+READER = "sh -c 'echo rea\"\"dy; read x; echo got:$x; exit 5'"  # a command that a case reads a word with
 CASES = []
 
 
@@ -186,6 +188,54 @@ class Case:
 def foreground(terminal):
     """The process group that has the terminal: asked of the master, whose owner may."""
     return struct.unpack("i", fcntl.ioctl(terminal.master, termios.TIOCGPGRP, b"\0" * 4))[0]
+
+
+def stop(terminal, keys="\x1a"):
+    """Types what stops it; the host's shell has a terminal as it was."""
+    terminal.type(keys)
+    terminal.expect(r"(Stopped|suspended)")
+    terminal.expect("host> ")
+    terminal.await_raw(False)
+    terminal.type("echo from the ho''st\r")
+    terminal.expect("from the host\r\n")
+    terminal.expect("host> ")
+
+
+def reads_a_word(terminal, status=5):
+    terminal.await_raw()
+    terminal.type("word\r")
+    terminal.expect("got:word")
+    terminal.expect("host> ")
+    terminal.await_raw(False)
+    terminal.type("echo status=$?\r")
+    terminal.expect(f"status={status}")
+
+
+def read(t, name):
+    with open(os.path.join(t.directory, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def wait_for(t, name, text):
+    deadline = time.monotonic() + WAIT
+    while True:
+        if os.path.exists(os.path.join(t.directory, name)) and text in read(t, name):
+            return
+        assert time.monotonic() < deadline, f"{name} never said {text!r}"
+        time.sleep(0.05)
+
+
+def run_bawn(t, *words):
+    done = subprocess.run([t.bawn, *words], cwd=t.directory, stdin=subprocess.DEVNULL, timeout=WAIT,
+                          capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def wait_until(holds):
+    deadline = time.monotonic() + WAIT
+    while not holds():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.05)
 
 
 def run_case(bawn, function):
