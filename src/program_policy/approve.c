@@ -104,7 +104,7 @@ static const struct option rows[] = {
     {.id = OPTION_YES,
      .letter = 'y',
      .name = "yes",
-     .help = "Do not ask; needed where there is no terminal."},
+     .help = "Do not ask. Needed where there is no terminal."},
 };
 static const struct option_group group = {"How", rows, sizeof(rows) / sizeof(rows[0])};
 
@@ -112,12 +112,11 @@ const struct verb verb_policy_approve = {
     .name = "policy approve",
     .arguments = "[FILE]",
     .summary = "let a project's policy file widen, as it is now",
-    .details = "The policy of a project may only narrow what you and your organisation allow. "
-               "This records that you approve the file by the hash of its content: until it "
-               "changes, it may widen too. Without FILE it is .bawn/policy.yaml of the "
-               "workspace.\n"
-               "On a terminal the file is shown and you are asked; the exit status is 1 when "
-               "you decline.",
+    .details =
+        "The policy of a project may only narrow what you and your organisation allow. This verb "
+        "records the hash of FILE: until its content changes, the file may widen too. Default: "
+        ".bawn/policy.yaml of the workspace.\n"
+        "On a terminal bawn shows the file and asks you. The exit status is 1 when you decline.",
     .fill = FILL_FILES,
     .max_args = 1,
     .groups = (const struct option_group *const[]){&group, &load_place, &verb_options, NULL},

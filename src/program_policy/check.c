@@ -196,19 +196,17 @@ const struct verb verb_check = {
     .name = "check",
     .arguments = "OPERATION WHAT...",
     .summary = "ask whether the policy allows something",
-    .details =
-        "Answers whether a contained program may read, write or exec a path, or connect to a host "
-        "(NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH). Nothing is looked up on the network. "
-        "'suffix' and 'size' ask about the rules for file names and file sizes that the "
-        "application applies itself; 'resolve' prints the path that would be judged, if it may be "
-        "read.\n"
-        "Inside a sandbox of bawn's what that one refuses is denied too: it hides the path, shows "
-        "it "
-        "read-only, protects it, or has no network. A name in a directory that is not there yet is "
-        "judged by the directory.\n"
-        "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
-        "The exit status is 0 when all is allowed, 1 when something is denied, 2 when nothing is "
-        "denied but something would be asked about.",
+    .details = "Answers whether a contained program may read, write or exec a path, or connect to "
+               "a host (NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH). bawn looks nothing up on "
+               "the network. 'suffix' and 'size' ask about the rules for file names and file sizes "
+               "that the application applies itself. 'resolve' prints the path that bawn would "
+               "judge, if the program may read it.\n"
+               "Inside a sandbox of bawn, check also denies what that sandbox refuses: a path that "
+               "it hides, shows read-only or protects, or a network that it does not have. A name "
+               "in a directory that is not there yet is judged by the directory.\n"
+               "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
+               "The exit status is 0 when all is allowed, 1 when something is denied, 2 when "
+               "nothing is denied but something would be asked about.",
     .words = words,
     .fill = FILL_FILES,
     .min_args = 2,

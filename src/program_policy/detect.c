@@ -26,9 +26,9 @@ const struct verb verb_detect = {
     .busy = "trying what this host can do",
     .details = "Tries each mechanism in a short-lived process and lists the backends, each with "
                "its version or the reason why it cannot be used, and the features of the kernel. "
-               "Nothing is left behind.\n"
-               "The exit status is 1 when no command could be started here. With --json 'ok' says "
-               "so too, and 'best' names the backend that would be used.",
+               "It leaves nothing behind.\n"
+               "The exit status is 1 when bawn can start no command here. With --json 'ok' says so "
+               "too, and 'best' names the backend that bawn would use.",
     .groups = (const struct option_group *const[]){&verb_options, NULL},
     .run = run_detect,
 };

@@ -61,12 +61,12 @@ static int run_doctor(const struct options *options, struct output *output, stru
 const struct verb verb_doctor = {
     .name = "doctor",
     .arguments = "",
-    .summary = "tell what this host lacks and what the policy gives away, and the remedy",
+    .summary = "say what this host lacks and what the policy gives away, with the remedy",
     .busy = "trying what this host can do",
     .details =
-        "Tries what a sandbox at full strength needs and gives, for each thing that is "
-        "missing, what it costs and the exact remedy. Then tells what the policy gives away: "
-        "commands that run outside, a home that is granted whole, secrets that are opened.\n"
+        "Tries what a sandbox at full strength needs. For each thing that this host lacks it says "
+        "what that costs, and the exact remedy. Then it says what the policy gives away: commands "
+        "that run outside, a home that is granted whole, secrets that are opened.\n"
         "The exit status is 1 when something keeps the native sandbox from full strength.",
     .groups = (const struct option_group *const[]){&load_options, &verb_options, NULL},
     .run = run_doctor,

@@ -40,11 +40,11 @@ static int run_plan(const struct options *options, struct output *output, struct
 const struct verb verb_plan = {
     .name = "plan",
     .arguments = "",
-    .summary = "print what would be done for the policy on this host",
+    .summary = "print what bawn would do for the policy on this host",
     .busy = "reading the policy and looking through what it grants",
     .details = "Prints the mounts, Landlock rules, system call filter, network, limits and "
-               "environment that the policy comes to on this host and, for each rule, what "
-               "enforces it, or that nothing here can. Nothing is changed.",
+               "environment that the policy gives on this host. For each rule it says what "
+               "enforces it, or that nothing here can. It changes nothing.",
     .groups =
         (const struct option_group *const[]){&plan_options, &load_options, &verb_options, NULL},
     .run = run_plan,

@@ -152,7 +152,7 @@ static const struct option import_rows[] = {
      .name = "format",
      .value = "FORMAT",
      .words = import_formats,
-     .help = "The format of the file; without it, told from the content."},
+     .help = "The format of the file. Default: bawn tells it from the content."},
 };
 static const struct option_group import_group = {"What is read", import_rows, 1};
 
@@ -161,7 +161,7 @@ static const struct option export_rows[] = {
      .name = "format",
      .value = "FORMAT",
      .words = export_formats,
-     .help = "The format to print; without it, bawn."},
+     .help = "The format to print. Default: bawn."},
 };
 static const struct option_group export_group = {"What is printed", export_rows, 1};
 
@@ -169,8 +169,8 @@ static const struct verb verb_policy_show = {
     .name = "policy show",
     .arguments = "",
     .summary = "print the effective policy with the origin of every value",
-    .details = "Prints the policy that all layers make together; every value comes with the file "
-               "and line, the option or the built-in default that it is from.",
+    .details = "Prints the policy that all layers make together. Beside every value stands where "
+               "it comes from: a file and line, an option or the built-in default.",
     .groups = (const struct option_group *const[]){&show_group, &load_options, &verb_options, NULL},
     .run = run_show,
 };
@@ -190,8 +190,8 @@ static const struct verb verb_policy_import = {
     .name = "policy import",
     .arguments = "FILE",
     .summary = "print a policy file of another tool as a bawn policy",
-    .details = "Reads one file, alone, and prints it as bawn YAML. What could not be taken over "
-               "is complained about on standard error.",
+    .details = "Reads one file, alone, and prints it as bawn YAML. Says on standard error what it "
+               "could not take over.",
     .fill = FILL_FILES,
     .min_args = 1,
     .max_args = 1,
@@ -203,8 +203,8 @@ static const struct verb verb_policy_export = {
     .name = "policy export",
     .arguments = "",
     .summary = "print the effective policy in a format",
-    .details = "Prints the policy that all layers make together. What the format cannot say is "
-               "complained about on standard error.",
+    .details = "Prints the policy that all layers make together. Says on standard error what the "
+               "format cannot express.",
     .groups =
         (const struct option_group *const[]){&export_group, &load_options, &verb_options, NULL},
     .run = run_export,
@@ -214,8 +214,8 @@ const struct verb verb_policy = {
     .name = "policy",
     .arguments = "VERB [OPTION]... [ARGUMENT]...",
     .summary = "show, check, convert and approve policies",
-    .details = "Works on the policy itself: what the layers come to, what is wrong with them, and "
-               "the formats of other tools.",
+    .details = "Works on the policy itself: shows what the layers give together, finds mistakes, "
+               "and converts formats of other tools.",
     .groups = (const struct option_group *const[]){&verb_options, NULL},
     .verbs = (const struct verb *const[]){&verb_policy_show, &verb_policy_lint, &verb_policy_import,
                                           &verb_policy_export, &verb_policy_approve, NULL},

@@ -29,12 +29,10 @@ const struct verb verb_bawn = {
     .name = "",
     .arguments = "VERB [OPTION]... [ARGUMENT]...",
     .summary = "run programs and AI agents inside the boundaries of a policy",
-    .details =
-        "bawn runs commands inside boundaries that the kernel holds. A policy says what a "
-        "contained "
-        "program may read, write, run and connect to; bawn answers questions about it, and tells "
-        "what this host can enforce.\n"
-        "'bawn help VERB' tells more about a verb.",
+    .details = "bawn runs commands inside boundaries that the kernel holds. A policy says what a "
+               "contained program may read, write, run and connect to. bawn answers questions "
+               "about the policy, and says what this host can enforce.\n"
+               "'bawn help VERB' tells more about a verb.",
     .groups = (const struct option_group *const[]){&bawn_options, NULL},
     .verbs =
         (const struct verb *const[]){&verb_run, &verb_shell, &verb_ps, &verb_status, &verb_stop,

@@ -67,8 +67,8 @@ const struct verb verb_why = {
     .name = "why",
     .arguments = "OPERATION WHAT",
     .summary = "explain a decision: the rules that had a say, and what would change it",
-    .details = "Tells how the path was resolved or the host understood, every rule that had a say, "
-               "the one that won with its file and line, and what would change the answer.\n"
+    .details = "Says how bawn resolved the path or read the host, which rules had a say, which one "
+               "won with its file and line, and what would change the answer.\n"
                "OPERATION is read, write, exec or connect.\n"
                "The exit status is that of 'bawn check': 0 allowed, 1 denied, 2 asked about.",
     .words = words,

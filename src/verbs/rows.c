@@ -17,8 +17,8 @@ static const struct option rows[] = {
      .name = "workspace",
      .value = "DIR",
      .fill = FILL_DIRS,
-     .help = "The directory of the work. Relative paths start here, and the project's policy is "
-             "looked for here and above. Without it: the working directory."},
+     .help = "The directory of the work. Relative paths start here, and bawn looks for the "
+             "project's policy here and above. Default: the working directory."},
     {.id = OPTION_POLICY,
      .name = "policy",
      .value = "FILE",
@@ -37,107 +37,107 @@ static const struct option rows[] = {
      .repeats = true,
      .open = true,
      .words = preset_words,
-     .help = "Add what a kind of project or a coding agent needs. With an agent's, every command "
-             "inside can read its login."},
+     .help = "Add what a kind of project or a coding agent needs. With an agent's preset every "
+             "command inside can read the agent's login."},
     {.id = OPTION_PATH,
      .name = "ro",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "The path may be read."},
+     .help = "The command may read the path."},
     {.id = OPTION_PATH,
      .name = "rw",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "The path may be read and written."},
+     .help = "The command may read and write the path."},
     {.id = OPTION_PATH,
      .name = "rw-new",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_DIRS,
-     .help = "The same of a directory that run makes where there is none."},
+     .help = "The same for a directory; run makes it if it does not exist."},
     {.id = OPTION_PATH,
      .name = "overlay",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "The path may be written, but what is written stays beside it. Not in this "
-             "version: run refuses it."},
+     .help = "The command may write the path, but its changes go to a layer beside it. This "
+             "version of run refuses that."},
     {.id = OPTION_PATH,
      .name = "private",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "The path is an empty place of the sandbox's own."},
+     .help = "The path is an empty directory of the sandbox's own."},
     {.id = OPTION_PATH,
      .name = "copy",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "The file is there as a copy that may be written: yours stays as it is, unless "
-             "--write-back is given."},
+     .help = "The command gets a copy of the file that it may write. Yours stays as it is, unless "
+             "you give --write-back."},
     {.id = OPTION_PATH,
      .name = "ask",
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "Each use of the path is asked about. Nobody is asked in this version: while a "
-             "command runs it is refused."},
+     .help = "bawn asks about each use of the path. This version of run asks nobody, and refuses."},
     {.id = OPTION_KEY,
      .name = "deny",
      .value = "PATTERN",
      .repeats = true,
      .fill = FILL_FILES,
      .key = "sandbox.deny",
-     .help = "What matches the pattern can be neither read nor written."},
+     .help = "The command can neither read nor write what matches the pattern."},
     {.id = OPTION_KEY,
      .name = "protect",
      .value = "PATTERN",
      .repeats = true,
      .fill = FILL_FILES,
      .key = "sandbox.protect",
-     .help = "What matches the pattern cannot be written, even inside a writable path."},
+     .help = "The command cannot write what matches the pattern, even inside a writable path."},
     {.id = OPTION_KEY,
      .name = "reads",
      .value = "MODE",
      .words = reads,
      .key = "sandbox.reads",
-     .help = "What may be read beyond the listed paths. Without it and without a policy that "
-             "says so: dynamic on a terminal, else strict. Nobody is asked in this version: while "
-             "a command runs both are the same."},
+     .help = "What the command may read beyond the listed paths. Default: what the policy says, "
+             "else dynamic on a terminal and strict elsewhere. dynamic asks; this version of run "
+             "asks nobody, so that dynamic is the same as strict."},
     {.id = OPTION_KEY,
      .name = "net",
      .value = "MODE",
      .words = networks,
      .key = "sandbox.network.mode",
-     .help = "How much of the network there is. In this version run has none and host, and "
-             "refuses the others."},
+     .help = "Which network the command has. This version of run knows none and host, and refuses "
+             "the others."},
     {.id = OPTION_KEY,
      .name = "allow-host",
      .value = "RULE",
      .repeats = true,
      .key = "sandbox.network.allow",
-     .help = "Hosts that may be connected to. A rule is NAME, *.NAME, **.NAME, an address or a "
-             "range, each with :PORT if wanted."},
+     .help = "Hosts that the command may connect to. A rule is NAME, *.NAME, **.NAME, an address "
+             "or a range, with or without :PORT."},
     {.id = OPTION_KEY,
      .name = "deny-host",
      .value = "RULE",
      .repeats = true,
      .key = "sandbox.network.deny",
-     .help = "Hosts that may not; this wins over the other two."},
+     .help =
+         "Hosts that the command may not connect to. This wins over --allow-host and --ask-host."},
     {.id = OPTION_KEY,
      .name = "ask-host",
      .value = "RULE",
      .repeats = true,
      .key = "sandbox.network.ask",
-     .help = "Hosts that are asked about."},
+     .help = "Hosts that bawn asks about."},
     {.id = OPTION_KEY,
      .name = "limits",
      .value = "PRESET",
      .words = limits,
      .key = "sandbox.limits.preset",
-     .help = "How much memory, processor time and how many processes."},
+     .help = "How much memory and processor time, and how many processes, the command may use."},
     {.id = OPTION_KEY,
      .name = "debug",
      .key = "sandbox.process.debug",
@@ -149,22 +149,22 @@ static const struct option rows[] = {
     {.id = OPTION_KEY,
      .name = "allow-kvm",
      .key = "sandbox.devices.kvm",
-     .help = "Let virtual machines run inside: /dev/kvm is there."},
+     .help = "Let virtual machines run inside: the command gets /dev/kvm."},
     {.id = OPTION_KEY,
      .name = "map-root",
      .key = "sandbox.process.map_root",
-     .help = "Be uid 0 inside, without its rights outside."},
+     .help = "Give the command uid 0 inside, without its rights outside."},
     {.id = OPTION_KEY,
      .name = "as-root",
      .key = "sandbox.process.as_root",
-     .help = "When root runs bawn: stay root to the host's files. The boundaries hold, but there "
-             "is one wall less."},
+     .help = "When root runs bawn: the command stays root to the host's files. The boundaries "
+             "hold, but there is one wall less."},
     {.id = OPTION_KEY,
      .name = "workspace-mount",
      .value = "DIR",
      .key = "sandbox.workspace_mount",
-     .help = "Where the workspace is inside, such as /workspace. Without it: where it is outside. "
-             "That path stays no secret: the kernel lists it in /proc/self/mountinfo."},
+     .help = "Where the workspace is inside, such as /workspace. Default: where it is outside. The "
+             "outside path is no secret: the kernel lists it in /proc/self/mountinfo."},
     {.id = OPTION_KEY,
      .name = "timeout",
      .value = "TIME",
@@ -175,7 +175,7 @@ static const struct option rows[] = {
      .name = "env",
      .value = "NAME[=VALUE]",
      .repeats = true,
-     .help = "Let the variable through, as it is or with this value. The value is kept nowhere."},
+     .help = "Pass the variable on, as it is or with this value. bawn keeps the value nowhere."},
     {.id = OPTION_SET,
      .name = "set",
      .value = "KEY=VALUE",
@@ -205,7 +205,7 @@ static const struct option run_rows[] = {
              "of it: 64K, 100M; 0 is nothing. Without it: 8M."},
     {.id = OPTION_STATS,
      .name = "stats",
-     .help = "Say in one line at the end what the command used."},
+     .help = "At the end, say in one line what the command used."},
     {.id = OPTION_COLS,
      .name = "cols",
      .value = "N",
@@ -213,34 +213,33 @@ static const struct option run_rows[] = {
     {.id = OPTION_ROWS,
      .name = "rows",
      .value = "N",
-     .help = "The same for its lines. With --detach either gives the command a terminal, though "
-             "you have none: 'bawn attach' shows it."},
+     .help = "The command's terminal has N lines. With --detach, --cols or --rows gives the "
+             "command a terminal even if you have none; 'bawn attach' shows it."},
     {.id = OPTION_FD,
      .name = "fd",
      .value = "N",
      .repeats = true,
-     .help =
-         "The command also gets descriptor N of yours, under the same number: a pipe, a file, a "
-         "connected unix socket. All others but the three streams are closed."},
+     .help = "Pass your descriptor N on, under the same number: a pipe, a file, a connected unix "
+             "socket. The command gets no other descriptor except the three standard streams."},
     {.id = OPTION_WRITE_BACK,
      .name = "write-back",
-     .help = "At the end, files of mode copy that were changed inside replace yours. Not one that "
-             "changed outside meanwhile. What they say was written inside: look at it."},
+     .help = "At the end, replace your files of mode copy by the copies that the command changed, "
+             "except where yours changed meanwhile. Look at them: a contained program wrote them."},
     {.id = OPTION_DEBUG_LOG,
      .name = "debug-log",
      .value = "FILE",
      .fill = FILL_FILES,
-     .help = "Append what bawn does and decides at the start and the end to FILE, and what it "
-             "refuses meanwhile with path, rule and verdict, for reports of bugs; - is standard "
-             "error. It has the names of programs, not their arguments, and no variables."},
+     .help = "For bug reports: append to FILE what bawn does and decides at the start and the end, "
+             "and each refusal with path, rule and verdict. - is standard error. The log has the "
+             "names of programs, but no arguments and no variables."},
     {.id = OPTION_LOG_FORMAT,
      .name = "log-format",
      .value = "FORMAT",
      .words = log_formats,
-     .help = "The form of that log: lines for people, or one JSON object a line."},
+     .help = "The form of the debug log: lines for people, or one JSON object a line."},
     {.id = OPTION_BEST_EFFORT,
      .name = "best-effort",
-     .help = "Go on where this host cannot enforce a rule, and say which."},
+     .help = "Run even where this host cannot enforce a rule, and say which."},
 };
 const struct option_group run_options = {"How it runs", run_rows,
                                          sizeof(run_rows) / sizeof(run_rows[0])};
@@ -248,11 +247,11 @@ const struct option_group run_options = {"How it runs", run_rows,
 static const struct option plan_rows[] = {
     {.id = OPTION_IMAGE,
      .name = "image",
-     .help = "Print the compiled plan instead: each step in its order, each rule, and what it was "
-             "made from."},
+     .help = "Print the compiled plan instead: each step in its order, each rule, and everything "
+             "that it was made from."},
     {.id = OPTION_BEST_EFFORT,
      .name = "best-effort",
-     .help = "With --image: go on where this host cannot enforce a rule."},
+     .help = "With --image: print the plan even where this host cannot enforce a rule."},
 };
 const struct option_group plan_options = {"What is printed", plan_rows,
                                           sizeof(plan_rows) / sizeof(plan_rows[0])};
@@ -265,8 +264,8 @@ static const struct option exec_rows[] = {
     {.id = OPTION_ROWS,
      .name = "rows",
      .value = "N",
-     .help = "The same for its lines. Without --cols and "
-             "--rows both follow yours."},
+     .help =
+         "The command's terminal has N lines. Without --cols and --rows it has the size of yours."},
 };
 const struct option_group exec_options = {"How it runs", exec_rows,
                                           sizeof(exec_rows) / sizeof(exec_rows[0])};
@@ -275,7 +274,7 @@ static const struct option stop_rows[] = {
     {.id = OPTION_GRACE,
      .name = "timeout",
      .value = "TIME",
-     .help = "How long the command has after SIGTERM before it is killed: 0, 10s, 2m. Without it: "
+     .help = "How long bawn waits after SIGTERM before it kills the command: 0, 10s, 2m. Default: "
              "10 seconds."},
 };
 const struct option_group stop_options = {"How it ends", stop_rows,

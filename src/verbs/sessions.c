@@ -12,14 +12,14 @@ const struct verb verb_run = {
     .busy = "reading the policy and looking through what it grants",
     .details =
         "Runs COMMAND, or your shell, where it can reach only what the policy grants. The kernel "
-        "holds the boundaries: mounts, namespaces, Landlock, a system call filter and limits. The "
-        "exit status is the command's; 126 and 127 when it cannot be run or is not there, 128+N "
-        "when signal N ended it, 124 when its time was up, 125 when bawn refused or failed before "
-        "it ran, or could not write what it said to a file.\n"
-        "On a terminal the command gets one of its own. Ctrl-Z stops it, and bawn with it, until "
-        "'fg' in your shell. Pipes stay as they are, and so do files, but for one to write that "
-        "the policy does not let the command write by its name: bawn writes that, and inside it "
-        "is a pipe.",
+        "holds the boundaries: mounts, namespaces, Landlock, a system call filter and limits.\n"
+        "The exit status is the command's; 126 when it cannot be run, 127 when it is not there, "
+        "128+N when signal N ended it, 124 when its time was up, 125 when bawn refused or failed "
+        "before it ran, or when bawn could not write the command's output to a file.\n"
+        "On a terminal the command gets a terminal of its own. Ctrl-Z stops it, and bawn with it, "
+        "until 'fg' in your shell. Pipes and files stay as they are, with one exception: a file to "
+        "write that the policy does not let the command write by its "
+        "name. The command gets a pipe, and bawn writes the file.",
     .max_args = ARGS_ANY,
     .fill = FILL_FILES,
     .ends_at_word = true,
@@ -31,14 +31,14 @@ const struct verb verb_shell = {
     .arguments = "",
     .summary = "an interactive shell inside the boundaries of the policy",
     .busy = "reading the policy and looking through what it grants",
-    .details = "Runs your shell ($SHELL) on a terminal of its own, as 'bawn run' would: job "
-               "control, Ctrl-C and resizing work, and the terminal is as it was afterwards.",
+    .details = "Runs your shell ($SHELL) on a terminal of its own, as 'bawn run' would. Job "
+               "control, Ctrl-C and resizing work. Afterwards your terminal is as it was.",
     .groups = run_groups,
 };
 
 #define SESSION_WORDS                                                                              \
-    "SID is the session's name as 'bawn ps' shows it; its first letters are enough, and where "    \
-    "only one session runs it may be left out."
+    "SID is the session's name as 'bawn ps' shows it; its first letters are enough. You may "      \
+    "leave it out where only one session runs."
 
 static const struct option_group *const groups[] = {&verb_options, NULL};
 
@@ -49,10 +49,10 @@ const struct verb verb_ps = {
     .details =
         "Lists your sessions: those started with --detach, and others that have run for a moment. "
         "ENFORCED says whether the kernel holds the whole policy ('full') or what --best-effort "
-        "left of it ('partial'). What was left behind by a session that was killed is removed. "
-        "With --all MODE is 'exit N' for a session that has ended, or 'lost' where bawn was "
-        "killed and nobody knows; with --json each session then has a 'state', and 'status' and "
-        "'ended' where they are known.",
+        "left of it ('partial'). ps also removes what a killed session left behind.\n"
+        "With --all, MODE is 'exit N' for a session that has ended, or 'lost' if bawn was killed "
+        "and nobody knows the status. With --json each session then has a 'state', and 'status' "
+        "and 'ended' where they are known.",
     .groups = (const struct option_group *const[]){&ps_options, &verb_options, NULL},
 };
 
@@ -63,10 +63,10 @@ const struct verb verb_status = {
     .details =
         "Prints what runs in a session, where, what holds it, and what it uses. The state is "
         "'starting' until a detached command runs, then 'running'; 'stopped' when it was just "
-        "killed; 'error' when what answers is no session of this bawn. With --json an unknown SID "
-        "is an answer, not a failure: every member is null, and the exit status is "
-        "0; 'auto_allow' is true where the whole policy is held and a probe was contained: then "
-        "commands need no question before.\n" SESSION_WORDS,
+        "killed; 'error' when something else than a session of this bawn answers.\n"
+        "With --json an unknown SID is an answer, not a failure: every member is null, and the "
+        "exit status is 0. 'auto_allow' is true where bawn holds the whole policy and a probe "
+        "failed to break out: then commands may run without asking a person first.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
 };
@@ -75,8 +75,8 @@ const struct verb verb_metrics = {
     .name = "metrics",
     .arguments = "[SID]",
     .summary = "tell what a session uses",
-    .details = "Prints time, memory and processes of a session, and how often a limit was hit. "
-               "Where no control group counts, they are sampled now.\n" SESSION_WORDS,
+    .details = "Prints time, memory and processes of a session, and how often it hit a limit. "
+               "Without a control group these are samples of this moment.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
 };
@@ -85,8 +85,8 @@ const struct verb verb_stop = {
     .name = "stop",
     .arguments = "[SID]",
     .summary = "end a session and all that is in it",
-    .details = "Sends SIGTERM to its commands, and ends the whole sandbox when that does not end "
-               "it in time. Returns when nothing is left.\n" SESSION_WORDS,
+    .details = "Sends SIGTERM to the commands of a session. If they do not end in time, kills the "
+               "whole sandbox. Returns when nothing is left.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = (const struct option_group *const[]){&stop_options, &verb_options, NULL},
 };
@@ -95,12 +95,11 @@ const struct verb verb_attach = {
     .name = "attach",
     .arguments = "[SID]",
     .summary = "watch or use a detached session",
-    .details =
-        "Shows the last 64 KiB of what a detached command said, and then what it says. If it was "
-        "started on a terminal and you are on one, the keys go to it: Ctrl-\\ detaches again. "
-        "When the command ends, its exit status is that of attach. With --json no key is read, and "
-        "each line is one document: {\"output\": TEXT} for what is said, and {\"sid\": SID, "
-        "\"status\": N} at the end.\n" SESSION_WORDS,
+    .details = "Shows the last 64 KiB that a detached command wrote, and then what it writes. If "
+               "the command has a terminal and you are on one, your keys go to it; Ctrl-\\ "
+               "detaches again. When the command ends, attach exits with its status.\n"
+               "With --json attach reads no keys, and each line is one document: {\"output\": "
+               "TEXT} for output, and {\"sid\": SID, \"status\": N} at the end.\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
 };
@@ -146,10 +145,9 @@ const struct verb verb_exec = {
     .arguments = "[SID] -- COMMAND [ARGUMENT]...",
     .summary = "run one more command in a session",
     .details =
-        "Runs COMMAND inside the boundaries of a session that runs, with the same policy, in the "
-        "same directory. Your environment is filtered as it is for 'bawn run'. Signals are passed "
-        "on, the exit status is the command's, and the command ends with this "
-        "program.\n" SESSION_WORDS,
+        "Runs COMMAND inside a running session, with the same policy and in the same directory. "
+        "bawn filters your environment as for 'bawn run', and passes signals on. The exit status "
+        "is the command's. When you end 'bawn exec', the command ends too.\n" SESSION_WORDS,
     .max_args = ARGS_ANY,
     .fill = FILL_FILES,
     .ends_at_word = true,
