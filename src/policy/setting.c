@@ -21,15 +21,14 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROFILE] = {"profile", VALUE_TEXT, NARROW_NEVER, 0, NULL,
                          "The built-in profile to start from: default, strict, static, "
                          "untrusted or none."},
-    [SETTING_READS] =
-        {"sandbox.reads", VALUE_WORD, NARROW_LOWER, 0, reads_words,
-         "What happens to reads that no rule names: strict denies them, dynamic asks, "
-         "static allows them (secrets stay denied). Default: dynamic where somebody "
-         "can be asked, else strict."},
+    [SETTING_READS] = {"sandbox.reads", VALUE_WORD, NARROW_LOWER, 0, reads_words,
+                       "What happens to reads that no rule names: strict denies them, dynamic "
+                       "asks, static allows them (secrets stay denied). Default: dynamic where "
+                       "bawn can ask somebody, else strict."},
     [SETTING_REQUIRE_OS_SANDBOX] = {"sandbox.require_os_sandbox", VALUE_BOOL, NARROW_HIGHER, 0,
                                     NULL,
-                                    "false: run where this host cannot hold all of the policy, as "
-                                    "with --best-effort. Default: true."},
+                                    "false: run even where this host cannot hold the whole policy, "
+                                    "as with --best-effort. Default: true."},
     [SETTING_NETWORK_MODE] = {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
                               "none: own loopback only; proxy: filtered by the rules below; "
                               "isolated: user-mode NAT; veth: root only; host: no boundary."},
@@ -38,8 +37,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                   "What happens in proxy mode to hosts that no rule names."},
     [SETTING_NETWORK_LOCAL_BINDING] = {"sandbox.network.allow_local_binding", VALUE_BOOL,
                                        NARROW_LOWER, 0, NULL,
-                                       "false: the command listens on no port of the host's. Its "
-                                       "own network holds that; with mode host nobody does."},
+                                       "false: the command cannot listen on a port of the host. "
+                                       "Its own network holds that. With mode host nothing does."},
     [SETTING_NETWORK_HTTP_PROXY_PORT] = {"sandbox.network.http_proxy_port", VALUE_PORT,
                                          NARROW_NEVER, 0, NULL,
                                          "Use this HTTP proxy on the host's loopback instead of "
@@ -55,11 +54,11 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                "strict: 1024 processes, 2 GiB of memory, 80 % of one CPU; default: "
                                "scaled to the machine; none: only the limits named here."},
     [SETTING_LIMITS_PIDS] = {"sandbox.limits.pids", VALUE_COUNT, NARROW_LOWER, 1ULL << 22, NULL,
-                             "How many processes and threads."},
+                             "How many processes and threads the command may have."},
     [SETTING_LIMITS_MEMORY_HIGH] = {"sandbox.limits.memory_high", VALUE_SIZE, NARROW_LOWER, 0, NULL,
-                                    "Memory above which the command is slowed down."},
+                                    "Memory above which the kernel slows the command down."},
     [SETTING_LIMITS_MEMORY] = {"sandbox.limits.memory", VALUE_SIZE, NARROW_LOWER, 0, NULL,
-                               "Memory above which the command is killed."},
+                               "Memory above which bawn or the kernel kills the command."},
     [SETTING_LIMITS_CPU] = {"sandbox.limits.cpu", VALUE_PERCENT, NARROW_LOWER, 1000000, NULL,
                             "CPU time in percent of one CPU: 150 is one and a half."},
     [SETTING_LIMITS_IO_WEIGHT] = {"sandbox.limits.io_weight", VALUE_COUNT, NARROW_LOWER, 10000,
@@ -67,13 +66,14 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_LIMITS_OPEN_FILES] = {"sandbox.limits.open_files", VALUE_COUNT, NARROW_LOWER,
                                    1ULL << 30, NULL, "Open files of each process."},
     [SETTING_LIMITS_FILE_SIZE] = {"sandbox.limits.file_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
-                                  "The largest file that may be written."},
+                                  "The largest file that the command may write."},
     [SETTING_LIMITS_TMP_SIZE] =
         {"sandbox.limits.tmp_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
          "Size of all private directories together. Default: an eighth of the memory, at "
          "least 256M."},
-    [SETTING_LIMITS_TIME] = {"sandbox.limits.time", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
-                             "Wall-clock time, then the command is ended with exit status 124."},
+    [SETTING_LIMITS_TIME] =
+        {"sandbox.limits.time", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
+         "Wall-clock time. Then bawn ends the command, and the exit status is 124."},
     [SETTING_PROCESS_DEBUG] = {"sandbox.process.debug", VALUE_BOOL, NARROW_LOWER, 0, NULL,
                                "Allow ptrace inside the sandbox, for gdb and strace."},
     [SETTING_PROCESS_MAP_ROOT] = {"sandbox.process.map_root", VALUE_BOOL, NARROW_LOWER, 0, NULL,
@@ -83,63 +83,65 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROCESS_CONTAINERS] = {"sandbox.process.containers", VALUE_BOOL, NARROW_LOWER, 0, NULL,
                                     "Let rootless containers run inside. With cgroup v2 they have "
                                     "control groups of their own, below the limits."},
-    [SETTING_PROCESS_UNSANDBOXED] = {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER,
-                                     0, NULL,
-                                     "Let a caller that asks for it run a command outside."},
+    [SETTING_PROCESS_UNSANDBOXED] =
+        {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+         "Let a caller that asks for it run a command outside the sandbox."},
     [SETTING_DEVICES_KVM] = {"sandbox.devices.kvm", VALUE_BOOL, NARROW_LOWER, 0, NULL,
                              "Give access to /dev/kvm."},
     [SETTING_WORKSPACE_MOUNT] = {"sandbox.workspace_mount", VALUE_PLACE, NARROW_NEVER, 0, NULL,
-                                 "Where the workspace is inside. Default: where it is on the "
-                                 "host, which /proc/self/mountinfo tells in any case."},
+                                 "Where the workspace is inside. Default: where it is on the host. "
+                                 "/proc/self/mountinfo tells the host's path in any case."},
     [SETTING_HOME] = {"sandbox.home", VALUE_WORD, NARROW_LOWER, 0, home_words,
-                      "What stands at the home inside, below what is granted there: private is an "
-                      "empty directory that is gone afterwards, keep is one for each workspace "
-                      "that is there again the next time ('bawn plan' prints where it is: "
-                      "remove it to start anew; its size has no limit but the disk's), none is "
-                      "nothing."},
+                      "What the home is inside, besides the paths granted in it. private: an empty "
+                      "directory that is gone afterwards. keep: one directory for each workspace, "
+                      "which stays; 'bawn plan' prints where it is, and only the disk limits its "
+                      "size. Remove it to start anew. none: nothing."},
     [SETTING_REPOSITORY] =
         {"sandbox.repository", VALUE_WORD, NARROW_LOWER, 0, repository_words,
-         "auto: where the workspace is in a git repository that lies around it or elsewhere "
-         "(a subdirectory, a linked worktree, a submodule), the rest of the work tree can be "
-         "read, and what git keeps can be written but for hooks and configuration. none: not. "
-         "Default: none, but the profiles default and strict set auto."},
+         "auto: grant the git repository of a workspace that is a subdirectory, a linked worktree "
+         "or a submodule. The command can read the rest of the work tree, and write git's own "
+         "files except hooks and configuration. none: grant nothing. Default: none, but the "
+         "profiles default and strict set auto."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {
     [LIST_LOCK] = {"lock", false, false,
                    "Keys that no layer below the org may set; a key locks all below it."},
     [LIST_PRESETS] = {"presets", false, true,
-                      "Toolchains to make room for: c, git, go, java, node, python, rust."},
+                      "Toolchains and coding agents to make room for: c, git, go, java, node, "
+                      "python, rust; aider, claude, codex, gemini, opencode."},
     [LIST_REOPEN] = {"sandbox.reopen", false, true,
-                     "Entries of the built-in secret and protected lists to drop, spelled as "
-                     "'bawn policy show --builtin' prints them."},
+                     "Entries to drop from the built-in lists of secrets and protected paths, "
+                     "spelled as 'bawn policy show --builtin' prints them."},
     [LIST_NETWORK_HOSTS] = {"sandbox.network.hosts", true, true,
                             "NAME: ADDRESS pins a name to an address, and permits that address "
                             "for it."},
-    [LIST_NETWORK_UNIX_SOCKETS] = {"sandbox.network.unix_sockets", false, true,
-                                   "Unix sockets of the host that may be connected to, by path."},
+    [LIST_NETWORK_UNIX_SOCKETS] =
+        {"sandbox.network.unix_sockets", false, true,
+         "Unix sockets of the host that the command may connect to, by path."},
     [LIST_NETWORK_PUBLISH] = {"sandbox.network.publish", false, true,
                               "Ports inside that the host may connect to: PORT or HOSTPORT:PORT."},
     [LIST_NETWORK_HOST_PORTS] = {"sandbox.network.host_ports", false, true,
-                                 "Ports of the host's loopback that may be connected to."},
-    [LIST_ENV_PASS] = {"sandbox.process.env.pass", false, true,
-                       "Environment variables that are passed on; a final * matches any ending."},
+                                 "Ports of the host's loopback that the command may connect to."},
+    [LIST_ENV_PASS] =
+        {"sandbox.process.env.pass", false, true,
+         "Environment variables that the command gets; a final * matches any ending."},
     [LIST_ENV_SET] = {"sandbox.process.env.set", true, true,
-                      "Environment variables that are set to a value. HISTFILE is /dev/null "
-                      "whatever is said, and those that make programs run code are refused."},
+                      "Environment variables that bawn sets to a value. HISTFILE is always "
+                      "/dev/null. bawn refuses variables that make programs run code."},
     [LIST_ENV_DENY] = {"sandbox.process.env.deny", false, false,
-                       "Environment variables that are not passed on, whoever lists them."},
+                       "Environment variables that the command does not get, whoever lists them."},
     [LIST_EXCLUDED_COMMANDS] = {"sandbox.process.excluded_commands", false, true,
                                 "Commands that a program which asks bawn may run outside the "
                                 "sandbox. run puts every command inside."},
     [LIST_DEVICES_ALLOW] = {"sandbox.devices.allow", false, true,
-                            "Device nodes that are made available."},
+                            "Device nodes that the command gets."},
     [LIST_DEVICES_DENY] = {"sandbox.devices.deny", false, false,
-                           "Device nodes that are not, whoever allows them."},
+                           "Device nodes that the command does not get, whoever allows them."},
     [LIST_TOOLS] = {"tools", false, true,
-                    "Built-in tools that are offered: read, write, list_files, shell."},
+                    "Built-in tools that bawn offers: read, write, list_files, shell."},
     [LIST_TOOL_RULES] = {"tool_rules", true, false,
-                         "TOOL: {approval_required: true} asks before each use."},
+                         "TOOL: {approval_required: true} makes bawn ask before each use."},
     [LIST_COMMAND_RULES] = {"tool_rules.*", true, false,
                             "TOOL: {allow, ask, deny: [COMMAND PATTERNS]}."},
 };
@@ -150,7 +152,7 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
     case SETTING_NETWORK_MODE:
         return number == NETWORK_NONE || number == NETWORK_HOST
                    ? NULL
-                   : "not carried out yet: none and host are";
+                   : "this version has only none and host";
     case SETTING_NETWORK_HTTP_PROXY_PORT:
     case SETTING_NETWORK_SOCKS_PROXY_PORT:
     case SETTING_NETWORK_AUTHZ_PORT:

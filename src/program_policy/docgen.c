@@ -16,60 +16,63 @@ static const char release_date[] = "2026-11-15";
 
 /* What the tables do not say. */
 static const struct roff_entry statuses[] = {
-    {"0", "Done. For check and why: all is allowed."},
-    {"1", "detect: no command could be started here. check, why: the policy denies it. policy "
-          "lint: there are warnings. doctor: something "
-          "keeps the native sandbox from full strength. policy approve: declined."},
-    {"2", "check, why: nothing is denied, but something would be asked about."},
+    {"0", "Done. check, why: the policy allows all of it."},
+    {"1", "detect: bawn can start no command here. check, why: the policy denies it. policy lint: "
+          "there are warnings. doctor: something keeps the native sandbox from full strength. "
+          "policy approve: declined."},
+    {"2", "check, why: the policy denies nothing, but bawn would ask about something."},
     {"124", "run: the time limit was reached."},
-    {"125", "Wrong usage, a policy that is refused, or a failure of bawn itself. Standard error "
-            "says what, why and what to do; with --json standard output has the same as an object "
-            "'error' with the members code, message and hint, and complaints when a policy was "
-            "refused. run, shell and exec: the command never ran."},
-    {"126, 127", "run, shell, exec: the command cannot be run, or is not there."},
+    {"125", "Wrong usage, a policy that bawn refuses, or a failure of bawn itself. Standard error "
+            "says what, why and what to do. With --json standard output has the same as an object "
+            "'error' with the members code, message and hint, and complaints about a policy. run, "
+            "shell and exec: the command never ran, or bawn could not write its output to a file."},
+    {"126, 127", "run, shell, exec: the command cannot be run (126) or is not there (127)."},
     {"128+N", "run, shell, exec, attach: signal N ended the command."},
     {"others", "run, shell, exec, attach: the command's own."},
 };
 
 static const struct roff_entry variables[] = {
-    {"BAWN_POLICY", "A policy file that is read before those of --policy."},
+    {"BAWN_POLICY", "A policy file that bawn reads before those of --policy."},
     {"BAWN_PROFILE", "The profile to start from; --profile wins over it."},
     {"BAWN_*",
      "Single values of the policy, between the files and the options: sandbox.limits.memory is "
      "BAWN_LIMITS_MEMORY, and so on; see bawn-policy(5). An unknown one is an error."},
-    {"HOME, XDG_CONFIG_HOME", "Where the files of the user are looked for. Where that lies in the "
-                              "workspace they are the project's, and those in the home that the "
-                              "user database names are the user's."},
-    {"NO_COLOR", "When set and not empty, nothing is coloured. Colours are for terminals only."},
-    {"COLUMNS", "The width that help is wrapped at, instead of that of the terminal."},
+    {"HOME, XDG_CONFIG_HOME",
+     "Where bawn looks for the user's files. Where that lies in the workspace, those files count "
+     "as the project's, and bawn takes the user's from the home that the user database names."},
+    {"NO_COLOR",
+     "When set and not empty, bawn prints no colours. It prints colours on terminals only."},
+    {"COLUMNS", "The width of help texts, instead of that of the terminal."},
 };
 
 static const struct roff_entry files[] = {
     {"/etc/bawn/policy.yaml",
-     "The policy of the organisation: nothing below can re-open what it denies."},
+     "The policy of the organisation. No other layer can re-open what it denies."},
     {"$XDG_CONFIG_HOME/bawn/policy.yaml",
      "The policy of the user. Without the variable the directory is ~/.config."},
     {".bawn/policy.yaml", "The policy of a project, in the workspace or above it. It may only "
-                          "narrow, unless it was approved with 'bawn policy approve'."},
+                          "narrow, unless you approve it with 'bawn policy approve'."},
     {".bawn/local.yaml", "The same, for one checkout; not meant to be shared."},
-    {"$XDG_CONFIG_HOME/bawn/approved", "The hashes of the project files that were approved."},
-    {"~/.cache/bawn/plans", "Compiled plans, in the home that /etc/passwd names; XDG_CACHE_HOME "
-                            "has no say in it. It can be removed at any time nothing runs."},
+    {"$XDG_CONFIG_HOME/bawn/approved", "The hashes of the project files that you approved."},
+    {"~/.cache/bawn/plans",
+     "Compiled plans, in the home that /etc/passwd names, whatever XDG_CACHE_HOME says. You can "
+     "remove the directory whenever no sandbox runs."},
     {"~/.local/state/bawn/sessions",
-     "What detached commands said and how they ended, in the same home, for a day after their end. "
-     "No sandbox sees it. It can be removed at any time nothing runs."},
+     "The output and exit status of detached commands, in the same home, for a day after their "
+     "end. No sandbox sees it. You can remove the directory whenever no sandbox runs."},
 };
 
 static const struct roff_entry examples[] = {
-    {"bawn run -- npm test", "Runs a command that reaches this directory and the system, no more."},
+    {"bawn run -- npm test",
+     "Runs a command that reaches this directory and the system's files, no more."},
     {"bawn check write src/main.c", "May a program that works here write this file?"},
     {"bawn check connect --net proxy --allow-host '*.example.org' www.example.org:443",
      "The same question about a host, with rules from the command line."},
     {"bawn why read ~/.ssh/id_ed25519", "Which rule keeps the key from being read, and where "
                                         "it stands."},
     {"bawn policy lint", "What is wrong with the policies that count here."},
-    {"bawn plan --profile strict --json", "What would be done on this host, for a program to "
-                                          "read."},
+    {"bawn plan --profile strict --json",
+     "What bawn would do on this host, for a program to read."},
     {"bawn doctor", "What this host lacks, and the remedy."},
 };
 
@@ -243,9 +246,8 @@ void docgen_man(struct strbuf *out)
     strbuf_add(out, ".ad b\n.hy\n.SH DESCRIPTION\n");
     roff_prose(out, verb_bawn.details);
     strbuf_add(out, ".PP\n");
-    roff_prose(out, "Options may stand before and after the arguments; '--' ends them. Names that "
-                    "hold control characters or bytes that are not UTF-8 are printed escaped, as "
-                    "\\xNN or \\u{N}.");
+    roff_prose(out, "Options may stand before and after the arguments; '--' ends them. bawn prints "
+                    "control characters and bytes that are not UTF-8 in names as \\xNN or \\u{N}.");
     strbuf_add(out, ".SH VERBS\n");
     roff_verb(out, &verb_bawn);
     strbuf_add(out, ".SH OPTIONS\n.SS Of every verb\n");

@@ -11,34 +11,31 @@
 static const char description[] =
     "A policy says what a contained program may read, write, run and connect to. It is YAML: one "
     "document, a map, without tags, anchors and aliases. Every key may be left out. A missing key, "
-    "an empty list and null mean the same: nothing is granted by it.\n"
-    "An unknown key, a key that stands twice, a value of the wrong type and a value that cannot be "
-    "read are errors. Each is reported with file, line and column, and the policy is refused as a "
-    "whole: no rule is skipped. A file has at most 8 MiB.\n"
-    "In YAML a * in front and a lone ~ have a meaning of their own: write \"*.pem\" and \"~\" in "
+    "an empty list and null mean the same: they grant nothing.\n"
+    "An unknown key, a key that stands twice, a value of the wrong type and a value that bawn "
+    "cannot read are errors. bawn reports each with file, line and column, and refuses the whole "
+    "policy: it skips no rule. A file has at most 8 MiB.\n"
+    "In YAML a * in front and a lone ~ have a special meaning: write \"*.pem\" and \"~\" in "
     "quotes.\n"
-    "What it says is held by the kernel for the commands that 'bawn run' starts. What this host "
-    "cannot hold is refused before anything runs; 'bawn plan' prints who holds each rule.\n"
-    "This version of run has no proxy, no overlays, and nobody whom it could ask. A policy with a "
-    "path of mode overlay does not run; one with the network modes proxy, isolated or veth, or "
-    "with "
-    "published ports or ports of the host, only with --best-effort, and then without them. What is "
-    "to be asked about is refused while a command runs. suffixes, max_file_bytes, tools, "
-    "tool_rules "
-    "and excluded_commands are for programs that ask bawn. 'bawn check' and 'bawn why' answer as "
-    "the policy says in all of these.";
+    "The kernel holds the policy for the commands that 'bawn run' starts. Where this host cannot "
+    "hold a rule, bawn refuses before anything runs. 'bawn plan' prints who holds each rule.\n"
+    "This version of run has no proxy, no overlays, and nobody whom it could ask. It refuses a "
+    "policy with a path of mode overlay. It refuses the network modes proxy, isolated and veth, "
+    "published ports and ports of the host, unless --best-effort lets it run without them. Where "
+    "the policy says ask, run refuses. suffixes, max_file_bytes, tools, tool_rules and "
+    "excluded_commands are for programs that ask bawn. In all these cases 'bawn check' and 'bawn "
+    "why' answer as the policy says.";
 
-static const char layers[] =
-    "A policy is made of layers, read in this order. Lists are merged; of single values the last "
-    "one counts.";
+static const char layers[] = "A policy is made of layers, read in this order. bawn merges lists; "
+                             "of single values the last one counts.";
 
 static const struct roff_entry layer_list[] = {
-    {"built-in", "A profile, the built-in lists, and presets. A preset counts as if the layer "
-                 "that names it had written it."},
+    {"built-in", "A profile, the built-in lists, and presets. A preset counts as if the layer that "
+                 "names it contained it."},
     {"org", "/etc/bawn/policy.yaml."},
     {"user", "$XDG_CONFIG_HOME/bawn/policy.yaml. Where the variable, or HOME, leads into the "
-             "workspace, that file is the project's; the user's is the one in the home that the "
-             "user database names."},
+             "workspace, that file counts as the project's. The user's file is then the one in the "
+             "home that the user database names."},
     {"project", ".bawn/policy.yaml in the nearest directory at or above the workspace that has a "
                 ".bawn. The search ends at the home directory."},
     {"local", ".bawn/local.yaml beside it."},
@@ -48,75 +45,75 @@ static const struct roff_entry layer_list[] = {
 };
 
 static const char authority[] =
-    "Who may say what is another order. The org is the strongest; then the user, together with "
-    "--policy, the environment and the command line; then project and local. A profile is only a "
-    "default. What a stronger layer denies, a weaker one cannot re-open: of a single value this "
-    "holds for the strictest one there is, such as 'reads: strict'. With 'lock' the org keeps a "
-    "key, and all below it, to itself: a layer below that sets it is an error.\n"
-    "Project and local may only narrow. A value of theirs that would widen has no effect and is a "
-    "warning. 'bawn policy approve' lifts that for one file, by the hash of its content: until "
+    "Who may say what is another order. The org is the strongest. Then come the user, --policy, "
+    "the environment and the command line, which are equal. Then come project and local. A profile "
+    "is only a default. A weaker layer cannot re-open what a stronger one denies. It cannot change "
+    "a single value that a stronger layer set to the strictest there is, such as 'reads: strict'. "
+    "With 'lock' the org keeps a key, and all below it, to itself: it is an error when another "
+    "layer sets it.\n"
+    "Project and local may only narrow. When a value of theirs would widen, it has no effect, and "
+    "bawn warns. 'bawn policy approve' lifts that for one file, by the hash of its content. Until "
     "the file changes it may widen what the user and the org did not deny. Even then it cannot "
     "re-open an entry of the built-in lists.\n"
-    "Every policy file that was read, /etc/bawn and the user's bawn directory are unwritable for "
-    "the contained program. No rule changes that.";
+    "The contained program can write no policy file that bawn read, nothing in /etc/bawn and "
+    "nothing in the user's bawn directory. No rule changes that.";
 
 static const char paths[] =
     "An entry of sandbox.paths gives one file, or one directory and all below it, a mode. The root "
     "is literal: * and ? stand for themselves. It starts with /, with ~/ for the home directory, "
-    "with $NAME/ or ${NAME}/, or it is relative: in project and local files to the directory that "
-    "holds .bawn, elsewhere to the workspace. '..' may only stand in front of a relative path. It "
-    "need not exist. Where it leads through symbolic links, a denial holds at both ends. So does "
-    "a grant, unless the program could change one of the links: then it is not followed, and that "
-    "is a warning.\n"
+    "with $NAME/ or ${NAME}/, or it is relative. A relative root starts from the directory that "
+    "holds .bawn in project and local files, and from the workspace elsewhere. '..' may only stand "
+    "in front of a relative root. The path need not exist. Where it leads through symbolic links, "
+    "a denial holds at both ends. So does a grant, unless the program could change one of the "
+    "links: then bawn does not follow them, and warns.\n"
     "NAME is one of HOME, WORKSPACE, XDG_CONFIG_HOME, XDG_CACHE_HOME, XDG_DATA_HOME, "
     "XDG_STATE_HOME, XDG_RUNTIME_DIR, CARGO_HOME, RUSTUP_HOME, GOPATH, CLAUDE_CONFIG_DIR, "
-    "CODEX_HOME and GEMINI_CLI_HOME. One that is not set stands for its usual place. No other "
-    "variable is expanded. "
-    "Behind the first, a whole name $WORKSPACE_DASHED stands for the path of the workspace with a "
-    "- for every character but letters and digits: so agents name what they keep of a project.\n"
+    "CODEX_HOME and GEMINI_CLI_HOME. A variable that is not set stands for its usual place. bawn "
+    "expands no other variable. Behind the first, a whole name $WORKSPACE_DASHED stands for the "
+    "path of the workspace with a - for every character but letters and digits: agents name the "
+    "files of a project so.\n"
     "The modes:";
 
 static const struct roff_entry modes[] = {
-    {"ro", "May be read and executed."},
-    {"rw", "May be written too."},
-    {"overlay", "May be written; what is written goes to a layer beside it, to be reviewed."},
-    {"private", "An empty directory of the sandbox's own, gone afterwards. Nothing of the host is "
-                "in it."},
-    {"copy",
-     "A file: inside is a copy of it, which may be written and replaced. The host's file "
-     "stays as it is; 'bawn run --write-back' takes a copy that was changed back. Around it "
-     "must be a private place, such as the home: else the file is shown read-only. In a "
-     "kept home the copy is made where there is none yet, and stays."},
-    {"ask", "Each use is asked about."},
-    {"deny", "Neither read nor written."},
+    {"ro", "The program may read and execute it."},
+    {"rw", "The program may also write it."},
+    {"overlay", "The program may write it. The changes go to a layer beside it, for review."},
+    {"private", "An empty directory of the sandbox's own. It is gone afterwards, and has nothing "
+                "of the host in it."},
+    {"copy", "A file. The program gets a copy of it, which it may write and replace. The host's "
+             "file stays as it is; 'bawn run --write-back' takes a changed copy back. The file "
+             "must lie in a private place, such as the home; else the program can only read it. In "
+             "a kept home bawn makes the copy where there is none yet, and the copy stays."},
+    {"ask", "bawn asks about each use."},
+    {"deny", "The program can neither read nor write it."},
 };
 
 static const char precedence[] =
     "For one path and one operation:\n"
     "1. Of the rules of profile, approved project, user and org, the most specific wins: the one "
-    "whose path or pattern matches the most components. A tie is lost by the profile; between "
-    "layers of the same strength it goes to the one read later; otherwise the stricter wins.\n"
-    "2. Without a rule, reads are what sandbox.reads says, and writes are denied. A directory that "
-    "leads to something granted can always be read itself.\n"
+    "whose path or pattern matches the most components. In a tie the profile loses. Between layers "
+    "of the same strength the one read later wins; otherwise the stricter rule wins.\n"
+    "2. Without a rule, sandbox.reads decides about reads, and writes are denied. The program can "
+    "always list a directory on the way to something granted.\n"
     "3. What a stronger layer than the winner denies, or asks about, stands.\n"
     "4. An entry of the built-in lists stands, unless the user or the org names that very path, or "
     "one below it, in sandbox.paths. A protected entry does not bind in a private tree, nor where "
     "the workspace itself lies below it.\n"
     "5. A project makes the answer stricter, never laxer.\n"
-    "What cannot be read cannot be written either, and what can be read can be executed. Questions "
-    "about a path are about where it leads: symbolic links are followed as the kernel would inside "
-    "the sandbox, where a hidden link does not exist.\n"
+    "What cannot be read cannot be written either, and what can be read can be executed. A "
+    "question about a path is about the place where it leads. bawn follows symbolic links as the "
+    "kernel would inside the sandbox, where a hidden link does not exist.\n"
     "suffixes and max_file_bytes are for programs that ask bawn before they open a file. The "
     "kernel does not know them.";
 
 static const char patterns[] =
     "sandbox.deny, ask, protect and confirm take patterns. They are like those of gitignore, on "
     "bytes, and case-sensitive. A match binds the path and all below it, whether it exists yet or "
-    "not. Patterns restrict; nothing is granted by one.\n"
-    "Without a slash inside, a pattern matches at any depth below the directory that relative "
-    "paths start from. With one, it starts at that directory, or where /, ~/ or $NAME/ say. A "
-    "final slash or /** changes nothing. A ! in front is an error: no "
-    "pattern takes another one back.\n"
+    "not. Patterns only restrict; none grants anything.\n"
+    "A pattern without a slash inside matches at any depth below the directory that relative paths "
+    "start from. A pattern with one starts at that directory, or where /, ~/ or $NAME/ say. A "
+    "final slash or /** changes nothing. A ! in front is an error: no pattern cancels another "
+    "one.\n"
     "Between slashes:";
 
 static const struct roff_entry wildcards[] = {
@@ -128,10 +125,10 @@ static const struct roff_entry wildcards[] = {
 };
 
 static const char network[] =
-    "sandbox.network is false (no network), true (every host is asked about), or a map. Rules "
-    "count in mode proxy; in mode none nothing is reached, and in the modes isolated, veth and "
-    "host only sandbox.network.deny counts.\n"
-    "A rule is one of these, with :PORT behind it for one port only:";
+    "sandbox.network is false (no network), true (bawn asks about every host), or a map. Rules "
+    "count in mode proxy. In mode none the program reaches no host. In the modes isolated, veth "
+    "and host only sandbox.network.deny counts.\n"
+    "A rule is one of these. With :PORT behind it, it is about this port only.";
 
 static const struct roff_entry hosts[] = {
     {"www.example", "This name."},
@@ -143,16 +140,15 @@ static const struct roff_entry hosts[] = {
 
 static const char network_order[] =
     "A rule of sandbox.network.deny always wins, whoever allows the host. Otherwise the most "
-    "specific rule counts: a longer name or prefix, then one with a port. A host that no rule "
-    "names is denied, or asked about when sandbox.network.unlisted says so. A lone * is an "
-    "error.\n"
+    "specific rule counts: a longer name or prefix, then one with a port. bawn denies a host that "
+    "no rule names, or asks about it when sandbox.network.unlisted says so. A lone * is an error.\n"
     "Addresses that lead back into the machine or the local network (loopback, private, "
-    "link-local, multicast and the like) must be listed by address, or by a range no wider than "
-    "the special one: 0.0.0.0/0 does not open 10.0.0.0/8. Ports of the host's own loopback are "
-    "opened with sandbox.network.host_ports.\n"
-    "Only one spelling of an address is read: 127.1, 0x7f.0.0.1 and 2130706433 are errors. "
-    "International names are written in their xn-- form. Nothing is looked up when a question is "
-    "answered.";
+    "link-local, multicast and the like) need a rule with the address, or with a range no wider "
+    "than the special one: 0.0.0.0/0 does not open 10.0.0.0/8. sandbox.network.host_ports opens "
+    "ports of the host's own loopback.\n"
+    "bawn reads only one spelling of an address: 127.1, 0x7f.0.0.1 and 2130706433 are errors. "
+    "Write international names in their xn-- form. bawn looks nothing up when it answers a "
+    "question.";
 
 static const char keys[] =
     "A dot stands for one level of nesting: sandbox.limits.pids is the key pids in limits in "
@@ -160,15 +156,15 @@ static const char keys[] =
     "K, M, G, T; times in seconds or with s, m, h, d.";
 
 static const char lists[] =
-    "Two lists are part of every profile. Secrets cannot be read, in any mode of sandbox.reads: "
-    "keys, tokens, password stores, browser profiles, mail, shell histories, sockets that lead to "
-    "other services. Protected paths cannot be written, present or not, inside any writable tree: "
-    "git hooks and config, shell start-up files, settings of editors and agents, and other files "
-    "that run code when you work outside. 'bawn policy show --builtin' prints both, with the "
-    "reason of each entry.\n"
+    "Two lists are part of every profile. The program cannot read secrets, in any mode of "
+    "sandbox.reads: keys, tokens, password stores, browser profiles, mail, shell histories, "
+    "sockets that lead to other services. It cannot write protected paths inside any writable "
+    "tree, whether they exist or not: git hooks and config, shell start-up files, settings of "
+    "editors and agents, and other files that run code when you work outside. 'bawn policy show "
+    "--builtin' prints both, with the reason of each entry.\n"
     "To open one path, name it, or one below it, in sandbox.paths of the user or org policy, or "
     "with an option such as --ro. To drop an entry for good, list it in sandbox.reopen, spelled as "
-    "it is printed there. A pattern or a grant above it opens nothing.";
+    "that command prints it. A pattern, or a grant of a directory above, opens nothing.";
 
 static const char git[] =
     "Where the home inside is private, ~/.gitconfig there is made from yours and from "
@@ -206,30 +202,31 @@ static const char git[] =
     "is needed in sandbox.paths.";
 
 static const struct roff_entry formats[] = {
-    {"claude", "The sandbox and permissions objects of Claude Code's settings.json; its other keys "
-               "are ignored. Rules on files become paths and patterns, WebFetch(domain:NAME) a "
-               "host rule, rules on commands tool_rules. With --claude the files are read in their "
-               "own layers: managed-settings.json in /etc/claude-code as org, "
-               "~/.claude/settings.json as user, .claude/settings.json and settings.local.json as "
-               "project and local."},
+    {"claude",
+     "The sandbox and permissions objects of Claude Code's settings.json. bawn ignores its other "
+     "keys. Rules on files become paths and patterns, WebFetch(domain:NAME) a host rule, rules on "
+     "commands tool_rules. With --claude bawn reads the files in their own layers: "
+     "managed-settings.json in /etc/claude-code as org, ~/.claude/settings.json as user, "
+     ".claude/settings.json and settings.local.json as project and local."},
     {"srt", "Settings of srt, JSON with network, filesystem and credentials at the top."},
     {"sandboxes", "YAML, 'sandboxes: {NAME: {path, mode}}'; suffixes and max_file_bytes as in "
                   "sandbox.paths."},
 };
 
 static const char other_formats[] =
-    "--policy, BAWN_POLICY and 'bawn policy import' also read these, told from the content or by "
-    "--format of import. Keys that bawn has no counterpart for are reported; what they would allow "
-    "stays refused. Unknown keys inside are errors. 'bawn policy export' writes bawn, claude and "
-    "srt.";
+    "--policy, BAWN_POLICY and 'bawn policy import' also read these formats. bawn tells the format "
+    "from the content, or import's --format names it. bawn reports keys for which it has no "
+    "counterpart; what they would allow stays refused. Unknown keys inside are errors. 'bawn "
+    "policy export' writes bawn, claude and srt.";
 
 static const struct roff_entry variables[] = {
-    {"BAWN_POLICY", "A policy file that is read before those of --policy."},
+    {"BAWN_POLICY", "A policy file that bawn reads before those of --policy."},
     {"BAWN_PROFILE", "The profile, as the key profile. --profile wins over it."},
     {"BAWN_NETWORK", "true, false or a mode: sandbox.network."},
-    {"BAWN_KEY", "Any other key of a single value: without 'sandbox.', in capitals, with _ for "
-                 "each dot. sandbox.limits.memory is BAWN_LIMITS_MEMORY. Lists cannot be set. An "
-                 "unknown variable that starts with BAWN_ is an error; an empty one is ignored."},
+    {"BAWN_KEY",
+     "Any other key with a single value: without 'sandbox.', in capitals, with _ for each dot. "
+     "sandbox.limits.memory is BAWN_LIMITS_MEMORY. No variable sets a list. An unknown variable "
+     "that starts with BAWN_ is an error; bawn ignores an empty one."},
     {"HOME, XDG_CONFIG_HOME, ...", "What ~ and $NAME stand for; see PATHS."},
 };
 

@@ -194,7 +194,7 @@ YAML
         [[ $output == *"enforcement: partial"* ]]
     done
     run --separate-stderr -1 "$BAWN" policy lint --net proxy
-    [[ $output$stderr == *"not carried out yet"* ]]
+    [[ $output$stderr == *"this version has only none and host"* ]]
 }
 
 @test "what can be held of the same is held" {
