@@ -79,7 +79,7 @@ static bool is_absent(const struct assembly *assembly, const char *path)
         (void)snprintf(other, sizeof(other), "%.*s.yml", (int)stem, path);
         if (view_look(assembly->view, other) != LOOK_ABSENT) {
             report_add(assembly->report, BAWN_ERROR, "load.wrong_name", (struct origin){0},
-                       "%s is not read: a policy file is named .yaml", other);
+                       "bawn does not read %s: a policy file is named .yaml", other);
             report_hint(assembly->report, "rename it, or move it away");
         }
     }
@@ -127,8 +127,8 @@ static void hint_unread(struct assembly *assembly, const char *path, int errnum,
                     "%.*s is no directory, and so holds no policy: remove it, or move it away",
                     (int)(slash - path), path);
     else
-        report_hint(assembly->report, "a policy that cannot be read cannot be held: "
-                                      "mend the file or move it away");
+        report_hint(assembly->report,
+                    "mend the file or move it away: bawn cannot hold a policy that it cannot read");
 }
 
 /* Reads a file into a document. One that nobody named may be missing. */

@@ -32,7 +32,8 @@ static void refuse_missing(struct assembly *assembly, const struct path_rule *ru
     report_add(assembly->report, BAWN_ERROR, "policy.missing_path", rule->origin, "there is no %s",
                rule->path);
     if (strchr(rule->path, ':'))
-        report_hint(assembly->report, "a path is shown where it is: give it alone, without ':'");
+        report_hint(assembly->report,
+                    "bawn shows a path where it is on the host: give the path alone, without ':'");
     else if (rule->write < ACCESS_ASK)
         report_hint(assembly->report, "mend the path; --rw-new makes a directory there");
     else
@@ -43,7 +44,7 @@ static int refuse_making(struct assembly *assembly, const struct path_rule *rule
 {
     int r = error_errno(assembly->err, errno, "make %s", rule->path);
 
-    error_hint(assembly->err, "%s asks for it: make it yourself, or go without",
+    error_hint(assembly->err, "%s asks for this directory: make it yourself, or take that line out",
                rule->origin.file ? rule->origin.file : rule->layer->name);
     return r;
 }
@@ -77,7 +78,8 @@ static int examine_workspace(struct assembly *assembly)
     if (read->access != ACCESS_PRIVATE || !read->rule)
         return 0;
     report_add(assembly->report, BAWN_WARNING, "load.private_workspace", read->rule->origin,
-               "the workspace %s is private here: inside it is empty", assembly->policy->workspace);
+               "the workspace %s is private in this policy: inside it is empty",
+               assembly->policy->workspace);
     report_hint(assembly->report, "work in a directory below it, or name it with --rw");
     return 0;
 }

@@ -107,7 +107,7 @@ static void warn_closed(const struct path_rule *rule, struct bawn_report *report
     if (rule->layer->authority == AUTHORITY_BUILTIN)
         return;
     report_add(report, BAWN_WARNING, "policy.hard_link", rule->origin,
-               "'%s' cannot be looked at: if it has further hard links, they are not held",
+               "bawn cannot look at '%s': if it has further hard links, bawn does not hold them",
                rule->path);
     report_hint(report, "look at the modes of the directories on the way to it");
 }
@@ -138,12 +138,12 @@ int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
     drop_known(hardlinks);
     vec_each (&hardlinks->files, file) {
         report_add(report, BAWN_WARNING, "policy.hard_link", file->rule->origin,
-                   "'%s' is %s, but has %lu hard links: by its other names it may not be",
-                   file->path, file->rule->read >= ACCESS_ASK ? "hidden" : "protected",
+                   "'%s' is %s, but has %lu hard links: its other names may not be", file->path,
+                   file->rule->read >= ACCESS_ASK ? "hidden" : "protected",
                    (unsigned long)file->links);
         report_hint(report,
-                    "find them with 'find DIR -samefile %s'; those among the first files of "
-                    "what is granted are held too",
+                    "find them with 'find DIR -samefile %s'; bawn also holds those among the first "
+                    "files of each granted tree",
                     file->path);
     }
     return 0;

@@ -154,10 +154,10 @@ static int add_alias(struct follower *follower, const struct alias *alias,
             continue;
         message_rule_label(rule, &label);
         report_add(report, BAWN_WARNING, "policy.changeable_link", rule->origin,
-                   "%s: the link '%s' leads elsewhere and the command can change it: it is not "
-                   "followed",
+                   "%s: bawn does not follow the link '%s': it leads elsewhere, and the command "
+                   "can change it",
                    label.text ? label.text : "", link);
-        report_hint(report, "name the place itself: '%s'", alias->path);
+        report_hint(report, "name the target itself: '%s'", alias->path);
         return 0;
     }
     return policy_add_alias(follower->policy, rule, alias->path, err);
@@ -171,8 +171,8 @@ static void drop_item(struct follower *follower, size_t index, const char *link,
     const struct item *item = &policy->items.items[index];
 
     report_add(report, BAWN_WARNING, "policy.changeable_link", item->origin,
-               "%s: '%s': the link '%s' leads elsewhere and the command can change it: it is not "
-               "followed",
+               "%s: '%s': bawn does not follow the link '%s': it leads elsewhere, and the command "
+               "can change it",
                list_table[item->list].key, item->value, link);
     report_hint(report, "name the place itself");
     policy->items.count--;

@@ -255,7 +255,7 @@ int load_home(struct view *view, char ret_home[LIMIT_PATH_BYTES], struct bawn_er
     if ((!home || !*home) && view_usual_home(view, ret_home))
         return 0;
     error_set(err, EINVAL, "load.home", "HOME is not an absolute path");
-    error_hint(err, "set HOME to your home directory: secrets are looked for there");
+    error_hint(err, "set HOME to your home directory: bawn looks for secrets there");
     return -EINVAL;
 }
 

@@ -60,7 +60,9 @@ static bool hides(const struct path_rule *rule)
 static int refuse(struct walk *walk, const char *path)
 {
     int r = error_set(walk->err, E2BIG, "run.too_many_files",
-                      "%s: too many files to look through for the patterns that hide some", path);
+                      "%s has too many files: bawn cannot look through all of them for the "
+                      "patterns that hide some",
+                      path);
 
     error_hint(walk->err, "name the files or their directory instead of a pattern, or grant a "
                           "smaller tree");

@@ -278,8 +278,8 @@ static int decide_connect(const struct bawn_policy *policy, const char *target,
         *ret_decision = NULL;
     if (strncmp(target, "unix:@", 6) == 0) {
         error_set(err, EINVAL, "network.bad_target",
-                  "target '%s': abstract sockets of the host are never reached", target);
-        error_hint(err, "those made inside are the sandbox's own, and free");
+                  "target '%s': no sandbox reaches abstract sockets of the host", target);
+        error_hint(err, "abstract sockets that are made inside need no rule");
         return -EINVAL;
     }
     if (strncmp(target, "unix:", 5) == 0)
@@ -378,7 +378,7 @@ int bawn_reach(const struct bawn_policy *policy, const char *path, char **ret_pa
         char shown[LIMIT_PATH_BYTES];
 
         text_escape(shown, sizeof(shown), path, strlen(path), TEXT_ONE_LINE);
-        r = error_set(err, EACCES, "path.ask", "%.1000s: somebody would be asked first", shown);
+        r = error_set(err, EACCES, "path.ask", "%.1000s: bawn would ask somebody first", shown);
     } else if (decision && verdict == BAWN_DENY) {
         r = error_set(err, EACCES, bawn_decision_code(decision), "%s",
                       bawn_decision_text(decision));

@@ -50,7 +50,7 @@ int foreign_unheld(const struct foreign *foreign, const struct node *node, const
     if (node->kind == NODE_BOOL && strcmp(node->text, "false") == 0)
         return 0;
     report_add(foreign->source->report, BAWN_WARNING, "config.unheld", node->key_origin,
-               "%s has no counterpart in bawn: what it would forbid is not forbidden by it", key);
+               "%s has no counterpart in bawn: bawn does not forbid what it would forbid", key);
     return 0;
 }
 
@@ -233,7 +233,7 @@ int foreign_host(const struct foreign *foreign, const struct node *node, unsigne
     }
     if (everything) {
         report_add(source->report, BAWN_WARNING, "config.any_host", node->origin,
-                   "'*' becomes asking about each host: bawn does not allow every host at once");
+                   "'*' becomes 'ask about each host': bawn does not allow every host at once");
         return 0;
     }
     return policy_add_net(source->policy, source->layer, verdict, host, node->origin,
@@ -360,14 +360,13 @@ static int load_weaker(const struct foreign *foreign, const struct node *node, c
 
     if (!foreign_read_bool(foreign, node, key, &value) || !value)
         return 0;
-    report_add(
-        foreign->source->report, BAWN_WARNING, "config.weaker", node->key_origin,
-        "%s is refused: bawn has no weaker sandbox, inside a container neither. Where a wall "
-        "cannot be made, nothing runs",
-        key);
-    report_hint(foreign->source->report, "'bawn doctor', run inside, tells what the container must "
-                                         "allow; --best-effort goes on without single rules, and "
-                                         "says which");
+    report_add(foreign->source->report, BAWN_WARNING, "config.weaker", node->key_origin,
+               "bawn refuses %s: it has no weaker sandbox, not even inside a container. Where it "
+               "cannot make a wall, it runs nothing",
+               key);
+    report_hint(foreign->source->report,
+                "run 'bawn doctor' inside: it says what the container must allow; --best-effort "
+                "goes on without single rules, and says which");
     return 0;
 }
 

@@ -84,7 +84,7 @@ static void load_make(const struct config_source *source, const struct node *nod
         source_wrong_type(source, node, key, "true or false");
     else if (source->layer->authority < AUTHORITY_USER)
         report_add(source->report, BAWN_WARNING, "policy.make", node->origin,
-                   "%s has no effect: only the user and the org have directories made", key);
+                   "%s has no effect: bawn makes directories only for the user and the org", key);
     else
         rule->is_new = strcmp(node->text, "true") == 0;
 }

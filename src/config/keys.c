@@ -17,28 +17,31 @@ static const struct {
 } special_keys[] = {
     {"version", "1", "The version of the format."},
     {"sandbox.paths", "NAME: {root, mode, make, suffixes, max_file_bytes}",
-     "A file, or a directory and all below it. mode is ro, rw, overlay (writes go to a layer that "
-     "is reviewed later), private (an empty tmpfs), ask or deny. With make: true and mode rw, run "
-     "makes the directory where there is none; not for a project. suffixes and "
-     "max_file_bytes are "
-     "held by the tools that ask bawn, not by the kernel."},
+     "A file, or a directory and all below it. mode is ro, rw, overlay (writes go to a layer for "
+     "review), private (an empty tmpfs), ask or deny. With make: true and mode rw, run makes the "
+     "directory if it does not exist; not for a project. The tools that ask bawn hold suffixes and "
+     "max_file_bytes; the kernel does not."},
     {"tool_rules", "TOOL: {approval_required, allow, ask, deny}",
-     "Which uses of a tool need approval; the lists hold patterns of commands."},
+     "Which uses of a tool need approval. The lists hold patterns of commands."},
 };
 
 static const struct pattern_list pattern_lists[] = {
-    {"sandbox.deny", ACCESS_DENY, ACCESS_DENY, "Neither read nor written."},
-    {"sandbox.ask", ACCESS_ASK, ACCESS_ASK, "Asked about before each is read or written."},
+    {"sandbox.deny", ACCESS_DENY, ACCESS_DENY,
+     "The command can neither read nor write what matches."},
+    {"sandbox.ask", ACCESS_ASK, ACCESS_ASK,
+     "bawn asks before the command reads or writes what matches."},
     {"sandbox.protect", ACCESS_UNSET, ACCESS_DENY,
-     "Not written, present or not; reading is left to other rules."},
+     "The command cannot write what matches, whether it exists or not. Other rules decide about "
+     "reading."},
     {"sandbox.confirm", ACCESS_UNSET, ACCESS_ASK,
-     "Asked about before each is written; reading is left to other rules."},
+     "bawn asks before the command writes what matches. Other rules decide about reading."},
 };
 
 static const struct host_list host_lists[] = {
-    {"sandbox.network.allow", NET_ALLOW, "May be connected to in proxy mode."},
-    {"sandbox.network.ask", NET_ASK, "Asked about before each connection."},
-    {"sandbox.network.deny", NET_DENY, "Never connected to, whoever allows it."},
+    {"sandbox.network.allow", NET_ALLOW, "Hosts that the command may connect to in proxy mode."},
+    {"sandbox.network.ask", NET_ASK, "Hosts that bawn asks about before each connection."},
+    {"sandbox.network.deny", NET_DENY,
+     "Hosts that the command never reaches, whoever allows them."},
 };
 
 const struct pattern_list *keys_find_patterns(const char *key)
@@ -171,12 +174,11 @@ bool config_key(size_t index, struct config_key *ret_key)
 
 const char *keys_refusal(const char *key)
 {
-    static const char time_ns[] =
-        "bawn makes no time namespace: one that is born with the sandbox cannot be set, and making "
-        "it before costs every start a process more; the command sees the host's uptime";
+    static const char time_ns[] = "bawn makes no time namespace, because that would cost every "
+                                  "start one more process: the command sees the host's uptime";
     static const char io_max[] =
-        "bawn holds no rates of a device: they need its number, which a tree of the host does not "
-        "tell. sandbox.limits.io_weight shares disks out where control groups v2 have io";
+        "bawn limits no rates of a device, because a tree does not tell which device it is on. "
+        "sandbox.limits.io_weight shares disks out where cgroup v2 has the controller io";
     static const struct {
         const char *key, *why;
     } refused[] = {

@@ -79,9 +79,10 @@ int source_add_pattern(const struct config_source *source, const struct path_rul
     if (!copy.path)
         return complain_path(source, rule, key, text, wrong);
     if (strstr(text, "://") || strchr(text, '{') || *text == ' ' || text[strlen(text) - 1] == ' ')
-        report_add(source->report, BAWN_WARNING, "config.odd_pattern", rule->origin,
-                   "%s: '%s' is taken letter by letter: blanks, braces and schemes have no meaning",
-                   key, text);
+        report_add(
+            source->report, BAWN_WARNING, "config.odd_pattern", rule->origin,
+            "%s: bawn takes '%s' letter by letter: blanks, braces and schemes have no meaning", key,
+            text);
     if (!copy.spelled)
         copy.spelled = arena_strdup(&source->policy->arena, text);
     copy.layer = source->layer;

@@ -20,7 +20,7 @@ static int open_above(char *path, struct bawn_error *err)
         char *slash = strrchr(path, '/');
 
         if (!slash)
-            return error_set(err, EACCES, "launch.closed", "/%s is closed to us", path);
+            return error_set(err, EACCES, "launch.closed", "bawn may not enter /%s", path);
         *slash = '\0';
         fd = sys_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
                          RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
@@ -37,9 +37,10 @@ int closed_mask(struct closed *closed, const char *target, struct bawn_error *er
     if (!LAYER("mount"))
         return 0;
     if (closed->count == CLOSED_MOST || !path)
-        return error_set(err, E2BIG, "launch.closed",
-                         "too many directories are closed to us, the last on the way to /%s",
-                         target);
+        return error_set(
+            err, E2BIG, "launch.closed",
+            "there are too many directories that bawn may not enter, the last on the way to /%s",
+            target);
     fd = open_above(path, err);
     if (fd < 0)
         return fd;

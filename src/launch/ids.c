@@ -99,8 +99,8 @@ static int run_mapper(const char *program, pid_t pid, uint32_t own, uint32_t fir
     (void)error_set(err, EPERM, "launch.subids", "%s did not map the ids that containers need",
                     program);
     error_hint(err,
-               "it is to be installed (package uidmap), and /etc/subuid and /etc/subgid are to "
-               "give this user %u ids from %u on",
+               "install it (package uidmap), and give this user %u ids from %u on in /etc/subuid "
+               "and /etc/subgid",
                count, first);
     return -EPERM;
 }

@@ -269,8 +269,8 @@ int launch_start(const struct launch_request *request, struct launch *ret_launch
 {
     enum backend_id id = request->image->backend;
 
-    return launch_can_start(id)
-               ? starts[id](request, ret_launch, err)
-               : error_set(err, ENOTSUP, "launch.backend",
-                           "nothing is started with the backend '%s'", backend_row(id)->name);
+    return launch_can_start(id) ? starts[id](request, ret_launch, err)
+                                : error_set(err, ENOTSUP, "launch.backend",
+                                            "bawn cannot start commands with the backend '%s'",
+                                            backend_row(id)->name);
 }

@@ -480,7 +480,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
 int root_place(struct root *root, const struct image_mount *step, struct bawn_error *err)
 {
     if (!place[step->step])
-        return error_set(err, ENOTSUP, "launch.step", "%s: this cannot be mounted yet",
+        return error_set(err, ENOTSUP, "launch.step", "%s: bawn cannot mount this yet",
                          image_string(root->image, step->target));
     return place[step->step](root, step, err);
 }

@@ -88,9 +88,9 @@ static bool is_free(const struct shut *shut, unsigned long id)
 
 static int refuse(const struct shut *shut, int errnum, struct bawn_error *err)
 {
-    (void)error_set(err, errnum, "launch.sockets", "sockets below /%s cannot be kept out of reach",
-                    shut->name);
-    error_hint(err, "a file system there cannot be shown through an overlay, or there are too many "
+    (void)error_set(err, errnum, "launch.sockets",
+                    "bawn cannot keep sockets below /%s out of reach", shut->name);
+    error_hint(err, "a file system there does not work below an overlay, or there are too many "
                     "mounts below; --best-effort goes on without");
     return -errnum;
 }

@@ -84,7 +84,8 @@ static int enter_namespaces(int flags, struct bawn_error *err)
     errnum = errno;
     (void)error_errno(err, errnum, "make the namespaces of the sandbox");
     if (errnum == ENOSPC)
-        error_hint(err, "no more may be made: see user/max_*_namespaces in /proc/sys");
+        error_hint(err, "the limit on namespaces is used up: as root, raise user/max_*_namespaces "
+                        "in /proc/sys");
     return -errnum;
 }
 

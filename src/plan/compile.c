@@ -210,8 +210,8 @@ static int refuse_unsealed(const struct compiler *compiler, const struct enforce
 {
     (void)error_set(compiler->err, ENOTSUP, "run.unsealed",
                     "%s: the command could make it, and bawn would trust it later", line->what);
-    error_hint(compiler->err, "make that directory, so that it can be held; or choose a smaller "
-                              "workspace; or run it without --allow-containers");
+    error_hint(compiler->err, "make its directory, so that bawn can hold it; or choose a smaller "
+                              "workspace; or leave out --allow-containers");
     return -ENOTSUP;
 }
 
@@ -275,8 +275,8 @@ static int refuse_proc(const struct compiler *compiler)
                     "the kernel refuses a /proc of the sandbox's own (%s)",
                     strerror(plan->facts->features[FEATURE_FRESH_PROC].errnum));
     error_hint(compiler->err,
-               "so it is in containers that cover parts of /proc: 'bawn doctor' shows how to start "
-               "them; --best-effort goes on with a /proc that has no processes");
+               "the kernel does so in containers that cover parts of /proc: 'bawn doctor' shows "
+               "how to start them; --best-effort goes on with a /proc that has no processes");
     return -ENOTSUP;
 }
 
@@ -289,7 +289,7 @@ static int refuse_nesting_as_root(const struct compiler *compiler)
     if (!process->may_nest || !process->keeps_host_root)
         return 0;
     (void)error_set(compiler->err, EINVAL, "run.as_root_containers",
-                    "containers cannot be allowed where the command stays the host's root");
+                    "bawn cannot allow containers to a command that stays the host's root");
     error_hint(compiler->err, "leave one out: --as-root or --allow-containers");
     return -EINVAL;
 }
@@ -301,8 +301,8 @@ static int refuse_backend(const struct compile_input *input, struct bawn_error *
 
     if (input->plan->facts->userns_block == USERNS_SECCOMP)
         error_hint(
-            err, "a filter around us refuses them: if it is that of a sandbox of bawn's, start the "
-                 "outer one with --allow-containers; 'bawn doctor' tells of other containers");
+            err, "a filter around bawn refuses them: if it belongs to another bawn, start that one "
+                 "with --allow-containers; for other containers 'bawn doctor' has the remedy");
     else
         error_hint(err, "'bawn doctor' says what is missing and how to get it");
     return r;

@@ -243,9 +243,9 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
     case MOUNT_OVERLAY:
         break;
     }
-    (void)error_set(compiler->err, ENOTSUP, "run.overlay", "overlay %s: not carried out yet",
-                    step->target);
-    error_hint(compiler->err, "use mode rw, or private for an empty place");
+    (void)error_set(compiler->err, ENOTSUP, "run.overlay",
+                    "overlay %s: this version has no overlays", step->target);
+    error_hint(compiler->err, "use mode rw, or private for an empty directory");
     return -ENOTSUP;
 }
 

@@ -25,8 +25,8 @@ static int refuse_private(struct compiler *compiler, const struct mount_step *st
 {
     (void)error_set(compiler->err, ENOENT, "run.private", "private %s: there is no such directory",
                     step->target);
-    error_hint(compiler->err, "make one there, for it lies in a tree of the host, where bawn makes "
-                              "nothing; or grant the path otherwise");
+    error_hint(compiler->err, "make it yourself, because bawn makes nothing in a tree of the host; "
+                              "or grant the path in another mode");
     return -ENOENT;
 }
 

@@ -71,33 +71,33 @@ static const struct feature_text texts[FEATURE_COUNT] = {
     [FEATURE_TIME_NS] = {"time_ns", "time namespaces: an own uptime", FINDING_NOTE, FEATURE_USER_NS,
                          "Nothing in this version needs it: the sandbox shows the host's uptime.",
                          NEWER_KERNEL("5.6")},
-    [FEATURE_OPEN_TREE] =
-        {"open_tree", "open_tree: mounts by descriptor", FINDING_WARN, FEATURE_MOUNT_NS,
-         "Without it a directory could be swapped for a link while it is mounted: nothing is run.",
-         NEWER_KERNEL("5.2")},
-    [FEATURE_MOUNT_SETATTR] = {"mount_setattr", "mount_setattr: read-only at one stroke",
-                               FINDING_WARN, FEATURE_MOUNT_NS,
-                               "Read-only trees are made mount by mount instead, which is slower.",
-                               NEWER_KERNEL("5.12")},
+    [FEATURE_OPEN_TREE] = {"open_tree", "open_tree: mounts by descriptor", FINDING_WARN,
+                           FEATURE_MOUNT_NS,
+                           "Without it somebody could swap a directory for a link while bawn "
+                           "mounts it: bawn runs nothing.",
+                           NEWER_KERNEL("5.2")},
+    [FEATURE_MOUNT_SETATTR] =
+        {"mount_setattr", "mount_setattr: read-only at one stroke", FINDING_WARN, FEATURE_MOUNT_NS,
+         "bawn makes read-only trees mount by mount instead, which is slower.",
+         NEWER_KERNEL("5.12")},
     [FEATURE_FRESH_PROC] =
         {"fresh_proc", "procfs: an own /proc", FINDING_WARN, FEATURE_MOUNT_NS,
-         "Nothing is run; with --best-effort /proc has only files that tell of the machine, such "
-         "as "
-         "cpuinfo, and no process: ps, top, what needs /proc/self and some runtimes misbehave.",
+         "bawn runs nothing. With --best-effort /proc has only files that tell about the machine, "
+         "such as cpuinfo, and no processes: ps, top and programs that need /proc/self misbehave.",
          "The kernel refuses this where parts of /proc are covered, as in most containers. Start\n"
          "the container with:\n" CONTAINER_FLAGS},
     [FEATURE_DEVPTS] =
         {"devpts", "devpts: own pseudo-terminals", FINDING_WARN, FEATURE_MOUNT_NS,
          "Programs inside cannot open terminals of their own (script, tmux, expect).",
          "Use a kernel built with CONFIG_UNIX98_PTYS, outside of a sandbox that forbids mounts."},
-    [FEATURE_OVERLAY] = {"overlay", "overlayfs: trees without their sockets, changes kept apart",
-                         FINDING_BAD, FEATURE_MOUNT_NS,
-                         "Sockets of services below /opt, /srv, /usr/local and /var cannot be kept "
-                         "out of reach: what shows one of these is not run. Paths of mode overlay "
-                         "cannot be held.",
-                         "Needs Linux 5.11 or newer with overlayfs. If it is a module:\n"
-                         "    sudo modprobe overlay\n"
-                         "    echo overlay | sudo tee /etc/modules-load.d/bawn.conf"},
+    [FEATURE_OVERLAY] =
+        {"overlay", "overlayfs: trees without their sockets, changes kept apart", FINDING_BAD,
+         FEATURE_MOUNT_NS,
+         "bawn cannot keep sockets of services below /opt, /srv, /usr/local and /var out of reach: "
+         "it runs no policy that shows one of these. It cannot hold paths of mode overlay.",
+         "Needs Linux 5.11 or newer with overlayfs. If it is a module:\n"
+         "    sudo modprobe overlay\n"
+         "    echo overlay | sudo tee /etc/modules-load.d/bawn.conf"},
     [FEATURE_IDMAP] =
         {"idmap", "id-mapped mounts: ownership is translated", FINDING_NOTE, FEATURE_MOUNT_NS,
          "When root runs bawn, files made inside may belong to another user id than wanted.",
@@ -105,46 +105,46 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "btrfs."},
     [FEATURE_LANDLOCK] =
         {"landlock", "Landlock: a second wall around files and sockets", FINDING_BAD, NOTHING,
-         "There is no second layer behind the mounts, abstract sockets and signals are not "
-         "scoped, and the landlock backend cannot be used.",
+         "There is no second layer behind the mounts, nothing keeps abstract sockets and signals "
+         "inside, and the landlock backend does not work.",
          "Needs Linux 5.13 or newer, built with CONFIG_SECURITY_LANDLOCK. In a container whose\n"
          "filter refuses it, start the container with:\n" CONTAINER_FLAGS
-         "In a sandbox of bawn's there is none unless it was started with --allow-containers."},
+         "Inside a sandbox of bawn there is no Landlock, unless it was started with "
+         "--allow-containers."},
     [FEATURE_SECCOMP] = {"seccomp", "seccomp: system calls are filtered", FINDING_BAD, NOTHING,
                          "No sandbox can start: dangerous system calls would stay open.",
                          "Use a kernel built with CONFIG_SECCOMP_FILTER."},
-    [FEATURE_NOTIFY] =
-        {"notify", "seccomp notification: bawn is asked", FINDING_BAD, FEATURE_SECCOMP,
-         "Nothing can be asked or decided while a command runs: rules that say \"ask\", and "
-         "protected files that do not exist yet, cannot be enforced.",
-         NEWER_KERNEL("5.0")},
-    [FEATURE_NOTIFY_ADDFD] =
-        {"notify_addfd", "seccomp notification: bawn opens in place", FINDING_WARN, FEATURE_NOTIFY,
-         "What was approved cannot be opened on behalf of the command: files outside the sandbox "
-         "cannot be granted while it runs.",
-         NEWER_KERNEL("5.14")},
+    [FEATURE_NOTIFY] = {"notify", "seccomp notification: bawn is asked", FINDING_BAD,
+                        FEATURE_SECCOMP,
+                        "bawn can decide nothing while a command runs: it cannot enforce rules "
+                        "that say \"ask\", nor protect files that do not exist yet.",
+                        NEWER_KERNEL("5.0")},
+    [FEATURE_NOTIFY_ADDFD] = {"notify_addfd", "seccomp notification: bawn opens in place",
+                              FINDING_WARN, FEATURE_NOTIFY,
+                              "bawn cannot open approved files for the command: it can grant no "
+                              "file outside the sandbox while the command runs.",
+                              NEWER_KERNEL("5.14")},
     [FEATURE_NOTIFY_KILLABLE] =
         {"notify_killable", "seccomp notification: undisturbed by signals", FINDING_WARN,
          FEATURE_NOTIFY,
-         "A signal can interrupt a call that is being asked about, so that it is asked twice.",
+         "A signal can interrupt a call while bawn asks about it, so that bawn asks twice.",
          NEWER_KERNEL("5.19")},
     [FEATURE_PIDFD] =
         {"pidfd", "pidfds: processes by descriptor", FINDING_WARN, NOTHING,
-         "Processes are watched by number instead, which is slower and needs more care.",
+         "bawn watches processes by number instead, which is slower and needs more care.",
          NEWER_KERNEL("5.3")},
     [FEATURE_TAKE_FD] = {"take_fd", "pidfd_getfd: sockets are bound by bawn", FINDING_WARN, NOTHING,
                          "A command can make a socket, though no other file, at a protected name.",
-                         "In a sandbox or a container whose filter refuses pidfd_getfd or setns, "
-                         "let it allow both;\n"
-                         "inside bawn: --debug."},
-    [FEATURE_OPENAT2] =
-        {"openat2", "openat2: paths that cannot escape", FINDING_BAD, NOTHING,
-         "Paths named by the command cannot be resolved safely, so nothing can be approved by "
-         "path.",
-         NEWER_KERNEL("5.6")},
+                         "A sandbox or a container around bawn refuses pidfd_getfd or setns. Let "
+                         "its filter allow both;\n"
+                         "if it is a sandbox of bawn, start that one with --debug."},
+    [FEATURE_OPENAT2] = {"openat2", "openat2: paths that cannot escape", FINDING_BAD, NOTHING,
+                         "bawn cannot safely resolve paths that the command names, so it can "
+                         "approve nothing by path.",
+                         NEWER_KERNEL("5.6")},
     [FEATURE_CLOSE_RANGE] =
         {"close_range", "close_range: open files are not inherited", FINDING_WARN, NOTHING,
-         "Inherited descriptors are closed one by one instead, which is slower.",
+         "bawn closes inherited descriptors one by one instead, which is slower.",
          NEWER_KERNEL("5.9")},
     [FEATURE_CGROUP] =
         {"cgroup", "control groups: limits for the whole session", FINDING_BAD, NOTHING,
@@ -226,9 +226,9 @@ static const char remedy_lsm[] =
     "then run  sudo update-grub  and reboot.";
 
 static const char remedy_busy_listener[] =
-    "bawn runs inside a sandbox that is itself asked by notification (bawn in bawn, or a\n"
+    "bawn runs inside a sandbox that uses seccomp notification itself (bawn in bawn, or a\n"
     "container with such a filter); the kernel allows one per process tree. Start the outer\n"
-    "sandbox with --allow-containers, which then asks about nothing, or run bawn outside of it.";
+    "sandbox with --allow-containers, which then uses none, or run bawn outside of it.";
 
 static const char remedy_cgroup_user[] =
     "Let systemd start bawn in a group that is delegated to you:\n"

@@ -81,9 +81,9 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         *note = absent_note(plan, spot, around);
     /* Nobody can be asked while it runs: refused by the same walls as a denial. */
     if ((spot->view == VIEW_ASK || spot->write_asks) && !plan_held_by(plan, GUARANTEE_ASK))
-        *note = "asking is not there yet: refused";
+        *note = "this version asks nobody, and refuses";
     if (spot->view == VIEW_OVERLAY) {
-        *note = "not carried out yet: use mode rw, or private for an empty place";
+        *note = "this version has no overlays: use mode rw, or private for an empty directory";
         return 0;
     }
     if (spot->view == VIEW_COPY && look == LOOK_DIRECTORY) {
@@ -140,7 +140,7 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
         return -ENOMEM;
     if (rule->suffixes || rule->max_file_bytes) {
         int r = plan_enforce(plan, arena_printf(&plan->arena, "%s: suffixes and size", what),
-                             rule->origin, BY_APPLICATION, "checked by the tools, not the kernel");
+                             rule->origin, BY_APPLICATION, "the tools check them, not the kernel");
 
         if (r < 0)
             return r;
@@ -186,9 +186,9 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
         note = "matches at the start are masked; making one is refused inside, and one that is "
                "made outside is masked a moment later";
     else if (by & BY_MOUNT)
-        note = by & BY_SUPERVISOR
-                   ? "matches at the start are masked; making one is refused inside"
-                   : "matches at the start are masked; later ones can be made, as containers are";
+        note = by & BY_SUPERVISOR ? "matches at the start are masked; making one is refused inside"
+                                  : "matches at the start are masked; with containers allowed, the "
+                                    "command can make later ones";
     return what ? plan_enforce(plan, what, rule->origin, by, note) : -ENOMEM;
 }
 
@@ -199,15 +199,15 @@ int enforce_only_dir(struct plan *plan, const struct path_rule *rule)
 
     if (by == 0 && is_given_up(plan, rule, what))
         return 0;
-    return what
-               ? plan_enforce(plan, what, rule->origin, by, "nothing but a directory is made there")
-               : -ENOMEM;
+    return what ? plan_enforce(plan, what, rule->origin, by,
+                               "the command can make only a directory there")
+                : -ENOMEM;
 }
 
 int enforce_given_up(struct plan *plan)
 {
     const struct setting *setting = &plan->policy->settings[SETTING_PROCESS_CONTAINERS];
-    static const char note[] = "they can be made and changed, as containers are allowed";
+    static const char note[] = "with containers allowed, the command can make and change them";
     int r = 0;
 
     if (plan->given_up > 0) {

@@ -38,7 +38,7 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
     if (network->mode == NETWORK_NONE) {
         *note = "there is no network at all";
         if (!is_moot(plan, rule)) {
-            *note = "there is no network at all; --net host has one, --net none says that you know";
+            *note = "there is no network at all; --net host gives one, --net none silences this";
             return 0;
         }
         return offline_by(plan);

@@ -138,7 +138,7 @@ static void print_landlock(const struct plan *plan, struct strbuf *out)
                 landlock->scopes_signals ? ", signals" : "");
     if (plan_holds_calls(plan))
         strbuf_add(out, "  programs inside find no Landlock: calls that bawn makes for them would "
-                        "pass their rules by\n");
+                        "bypass their rules\n");
 }
 
 /* Whether an earlier rule has the same name and action. */

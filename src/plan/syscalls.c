@@ -82,7 +82,7 @@
     }
 #define FAST_OPEN(name, flags)                                                                     \
     {                                                                                              \
-        RULE(name, SYSCALL_EPERM, WHEN_ALWAYS, "TCP Fast Open passes Landlock's TCP rules by"),    \
+        RULE(name, SYSCALL_EPERM, WHEN_ALWAYS, "TCP Fast Open bypasses Landlock's TCP rules"),     \
             IF(flags, NUMBER_MSG_FASTOPEN, NUMBER_MSG_FASTOPEN)                                    \
     }
 
@@ -90,7 +90,7 @@
 #define namespaces "a new namespace brings capabilities back"
 #define kernel     "changes the kernel or the machine"
 #define keys       "reads the keys of whoever started the sandbox"
-#define reaper     "pid 1 of the sandbox starts commands: its limits would be theirs"
+#define reaper     "pid 1 of the sandbox starts commands, which would inherit its limits"
 #define surface    "a large kernel surface that has been a way out"
 #define peeking    "reads or changes another process"
 #define handles    "opens files by number, past every path rule"
@@ -99,7 +99,7 @@
 #define creates    "a file that a rule protects may be created or replaced"
 #define modes      "a file that a rule protects may be made executable, or unreadable"
 #define family     "a socket family that no sandboxed program needs"
-#define landlock   "calls that bawn makes for a program would pass the program's own rules by"
+#define landlock   "calls that bawn makes for a program would bypass the program's own rules"
 
 const struct syscall_rule syscall_table[] = {
     REFUSE("mount", WHEN_NOT_CONTAINERS, mounts),
@@ -191,14 +191,14 @@ const struct syscall_rule syscall_table[] = {
     SUBVOLUME(NUMBER_SUBVOL_CREATE_V2),
     SUBVOLUME(NUMBER_SNAP_DESTROY),
     SUBVOLUME(NUMBER_SNAP_DESTROY_V2),
-    {RULE("ioctl", SYSCALL_NOTIFY, WHEN_PROTECTING,
-          "in a directory that folds case other spellings of a protected name are that name"),
+    {RULE("ioctl", SYSCALL_NOTIFY, WHEN_PROTECTING, "in a directory that folds case, .GIT is .git"),
      IF(1, ALL, NUMBER_FS_SETFLAGS)},
     {RULE("chmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
     {RULE("fchmod", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(1, SET_ID_BITS, 0)},
     {RULE("fchmodat", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(2, SET_ID_BITS, 0)},
     {RULE("fchmodat2", SYSCALL_EPERM, WHEN_NOT_CONTAINERS, lends), IF_NOT(2, SET_ID_BITS, 0)},
-    {RULE("fcntl", SYSCALL_EACCES, WHEN_ALWAYS, "a lease makes who opens the file outside wait"),
+    {RULE("fcntl", SYSCALL_EACCES, WHEN_ALWAYS,
+          "a lease makes programs outside wait when they open the file"),
      IF(1, ALL, NUMBER_F_SETLEASE)},
     {RULE("socket", SYSCALL_EAFNOSUPPORT, WHEN_ALWAYS, family), IF_NOT(0, ALL, AF_UNIX),
      .also = {{0, ALL, AF_INET, 1}, {0, ALL, AF_INET6, 1}, {0, ALL, AF_NETLINK, 1}}},
@@ -207,9 +207,9 @@ const struct syscall_rule syscall_table[] = {
     /* An old name for AF_PACKET. */
     {RULE("socket", SYSCALL_EAFNOSUPPORT, WHEN_ALWAYS, family),
      IF(1, NUMBER_SOCK_TYPE, NUMBER_SOCK_PACKET)},
-    {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, "MPTCP passes Landlock's TCP rules by"),
+    {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, "MPTCP bypasses Landlock's TCP rules"),
      IF(2, ALL, NUMBER_MPTCP)},
-    {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, "SMC passes Landlock's TCP rules by"),
+    {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, "SMC bypasses Landlock's TCP rules"),
      IF(2, ALL, NUMBER_SMC)},
     /* Nobody uses it, and what is said of UDP is not said of it. */
     {RULE("socket", SYSCALL_EPERM, WHEN_ALWAYS, surface), IF(2, ALL, NUMBER_UDPLITE)},

@@ -43,9 +43,9 @@ static void advise_grant(const struct policy *policy, const struct path_rule *ru
     message_rule_label(rule, &label);
     if (path_is_below(policy->home, rule->path)) {
         report_add(report, BAWN_WARNING, "advice.home", rule->origin,
-                   "%s grants the whole home '%s': all but the known secrets can be read%s",
+                   "%s grants the whole home '%s': a command can read all but the known secrets%s",
                    label.text, policy->home,
-                   rule->write == ACCESS_ALLOW ? ", and start-up files aside, written" : "");
+                   rule->write == ACCESS_ALLOW ? ", and write all but start-up files" : "");
         report_hint(report, "grant the directories that the work needs, one by one");
     } else if (secret) {
         report_add(report, BAWN_WARNING, "advice.secret", rule->origin,

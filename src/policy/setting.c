@@ -156,7 +156,7 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
     case SETTING_NETWORK_HTTP_PROXY_PORT:
     case SETTING_NETWORK_SOCKS_PROXY_PORT:
     case SETTING_NETWORK_AUTHZ_PORT:
-        return "not carried out yet: it needs the network mode proxy";
+        return "this version cannot: it needs the network mode proxy";
     default:
         return NULL;
     }
@@ -166,10 +166,10 @@ const char *list_not_yet(enum list_id list)
 {
     switch (list) {
     case LIST_NETWORK_HOSTS:
-        return "not carried out yet: it needs the network mode proxy";
+        return "this version cannot: it needs the network mode proxy";
     case LIST_NETWORK_PUBLISH:
     case LIST_NETWORK_HOST_PORTS:
-        return "not carried out yet: with --net host all ports are there";
+        return "this version cannot: --net host has all ports";
     default:
         return NULL;
     }

@@ -26,7 +26,8 @@ static int add_advice(const struct bawn_report *report, const char *host, struct
     }
     strbuf_add(out, host);
     if (bawn_report_count(report) == 0)
-        strbuf_add(out, "\nThe policy gives nothing away that is worth a word.\n");
+        strbuf_add(out, "\n"
+                        "The policy gives nothing away that needs a warning.\n");
     else
         strbuf_addf(out, "\nOf the policy:\n%s", text);
     return 0;

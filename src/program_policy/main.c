@@ -156,7 +156,7 @@ static int run_verb(const struct verb *verb, const struct options *options, stru
     if (verb->run)
         return verb->run(options, output, err);
     (void)error_set(err, ENOSYS, "usage.wrong_program", "this program knows no sessions");
-    error_hint(err, "start 'bawn', which answers this itself");
+    error_hint(err, "use 'bawn' instead of this program");
     return -ENOSYS;
 }
 

@@ -151,7 +151,8 @@ static int handle_attach(struct client *client, const struct control_message *me
         return 0;
     if (!session->output) {
         (void)error_set(&error, ENOTTY, "session.attached", "the session is not detached");
-        error_hint(&error, "its terminal is where it was started; 'bawn exec' runs more in it");
+        error_hint(&error, "it writes to the terminal where it was started; 'bawn exec' runs one "
+                           "more command in it");
         control_refuse(client, message->job, &error);
         return 0;
     }

@@ -89,8 +89,8 @@ static int watch_names(void *context, struct event_sender *events, struct bawn_e
     int result = serve(&watcher, err);
 
     if (!err->hint[0])
-        error_hint(err, "somebody outside made or moved something that is hidden: the sandbox was "
-                        "ended, for the command could have read it");
+        error_hint(err, "somebody outside made or moved something that the policy hides: bawn "
+                        "ended the sandbox, because the command could have read it");
     return result;
 }
 

@@ -61,9 +61,9 @@ static int refuse_unheld(const struct session *session, struct bawn_error *err)
         if (!(missing & 1U << i))
             continue;
         (void)error_set(err, ENOTSUP, "limit.not_held",
-                        "sandbox.limits.%s: the control groups of this host do not hold it",
+                        "sandbox.limits.%s: the control groups of this host cannot hold it",
                         names[i]);
-        error_hint(err, "leave it out; --best-effort goes on without");
+        error_hint(err, "leave the limit out, or go on without it: --best-effort");
         return -ENOTSUP;
     }
     return 0;

@@ -52,10 +52,10 @@ static void tell_trace(const struct session *session, bool has_failed)
         tracer = guess_tracer(session);
     if (!*tracer || (!has_failed && !is_tracer(tracer)))
         return;
-    (void)error_set(&said, EPERM, "run.trace", "%s wanted to trace a process, which is refused",
+    (void)error_set(&said, EPERM, "run.trace", "%s wanted to trace a process, and bawn refused",
                     tracer);
-    error_hint(&said, "--debug allows it. A program built with a leak checker does so at its end: "
-                      "ASAN_OPTIONS=detect_leaks=0 does without");
+    error_hint(&said, "--debug allows it. A program built with a leak checker traces itself at its "
+                      "end: ASAN_OPTIONS=detect_leaks=0 turns that off");
     session_say(session, &said);
 }
 

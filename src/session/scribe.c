@@ -43,9 +43,10 @@ struct work {
 static int refuse_stream(int errnum, int stream, struct bawn_error *err)
 {
     (void)error_errno(err, errnum, "write what the command says to standard stream %d", stream);
-    error_hint(err, errnum == EFBIG
-                        ? "what came later is lost; sandbox.limits.file_size may be the limit"
-                        : "what came later is lost: redirect it elsewhere");
+    error_hint(err,
+               errnum == EFBIG
+                   ? "the rest of the output is lost; sandbox.limits.file_size may be the limit"
+                   : "the rest of the output is lost: redirect it elsewhere");
     return -errnum;
 }
 

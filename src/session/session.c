@@ -312,8 +312,8 @@ static int refuse_exec(struct session *session, struct bawn_error *err)
     (void)error_errno(err, errnum, "run %s", name);
     if (is_missing(errnum))
         error_hint(err,
-                   "inside the sandbox there is no such program, or not what it needs; "
-                   "'bawn check exec %s' says whether the policy shows it",
+                   "the sandbox has no such program, or lacks what the program needs; 'bawn check "
+                   "exec %s' says whether the policy shows it",
                    name);
     else if (errnum == EACCES)
         error_hint(err, "it is not executable inside; 'bawn why exec %s' says more", name);

@@ -90,8 +90,8 @@ static bool can_be_changed(int fd, const struct stat *status)
 static int refuse_open_again(int stream, struct bawn_error *err)
 {
     (void)error_set(err, EACCES, "run.stream",
-                    "standard stream %d is a file to read, which could be opened again and "
-                    "written, as containers are allowed",
+                    "standard stream %d is a file to read: with containers allowed, the command "
+                    "could open it again and write it",
                     stream);
     error_hint(err, "give it by a pipe: 'cat FILE | bawn ...'");
     return -EACCES;
@@ -189,7 +189,7 @@ static int judge(int fd, int stream, const struct image *image, const struct sta
     case S_IFBLK:
         return refuse(EACCES, stream, "a disk", err);
     default:
-        return refuse(EINVAL, stream, "no stream, but a handle of the kernel's", err);
+        return refuse(EINVAL, stream, "not a stream, but a handle of the kernel", err);
     }
 }
 
@@ -203,7 +203,7 @@ int stream_judge(int fd, int stream, const struct image *image, struct streams *
     if (opened < 0 || fstat(fd, &status) < 0)
         return error_errno(err, errno, "%s %d", name_of(stream), stream);
     if (opened & O_PATH)
-        return refuse(EBADF, stream, "not open, only named (O_PATH)", err);
+        return refuse(EBADF, stream, "not open to read or write (O_PATH)", err);
     kind = judge(fd, stream, image, &status, err);
     if (kind == STREAM_PASSES && streams)
         streams_add(streams, &status);

@@ -15,8 +15,9 @@ void terminal_fix_size(struct winsize *size, const struct winsize *fixed)
 
 int terminal_refuse_size(struct bawn_error *err)
 {
-    (void)error_set(err, ENOTTY, "run.no_terminal",
-                    "--cols, --rows: the command has no terminal, for none of the streams is one");
+    (void)error_set(
+        err, ENOTTY, "run.no_terminal",
+        "--cols, --rows: the command has no terminal, because no standard stream is one");
     error_hint(err, "leave them out, start bawn on a terminal, or start the command with --detach");
     return -ENOTTY;
 }

@@ -199,9 +199,9 @@ static int refuse_watch(const char *path, int errnum, struct bawn_error *err)
 
 static void tell_full(const struct late *late, const char *path)
 {
-    static const char hint[] = "what others make under such a name in the directories that are not "
-                               "watched can be read; grant a smaller tree, or deny directories by "
-                               "name";
+    static const char hint[] =
+        "the command can read what others make under such a name in the directories that bawn does "
+        "not watch; grant a smaller tree, or deny directories by name";
     char message[LIMIT_PATH_BYTES];
     struct event event = {.what = EVENT_FULL,
                           .texts = {[EVENT_PATH] = path,
@@ -210,7 +210,7 @@ static void tell_full(const struct late *late, const char *path)
                                     [EVENT_HINT] = hint}};
 
     (void)snprintf(message, sizeof(message),
-                   "%s: too many directories to watch for what patterns hide", path);
+                   "%s has too many directories to watch for names that patterns hide", path);
     late->options.report(late->options.context, &event);
 }
 

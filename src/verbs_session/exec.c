@@ -127,7 +127,8 @@ static int judge(const struct exec *exec)
     int errnum = -exec->result;
 
     if (errnum == EPIPE && strcmp(exec->err->code, "session.gone") == 0)
-        error_hint(exec->err, "what ran in it has ended too; 'bawn ps' lists those that run");
+        error_hint(exec->err,
+                   "all its commands have ended too; 'bawn ps' lists the sessions that run");
     if (errnum <= 0 || strcmp(exec->err->code, "run.exec") != 0)
         return exec->result;
     (void)error_errno(exec->err, errnum, "run %s", exec->argv[0]);

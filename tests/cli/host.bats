@@ -87,7 +87,7 @@ EOF
     [[ $(json_get "$("$BAWN" run --json --no-net-ns -- true)" 'd["error"]["hint"]') == *"--net host"* ]]
     echo '{"sandbox": {"enabled": true, "enableWeakerNestedSandbox": true}}' >settings.json
     run --separate-stderr -0 "$BAWN" check --isolated --policy settings.json read x
-    [[ $stderr == *"enableWeakerNestedSandbox is refused: bawn has no weaker sandbox"* ]]
+    [[ $stderr == *"bawn refuses sandbox.enableWeakerNestedSandbox: it has no weaker sandbox"* ]]
     echo '{"sandbox": {"enabled": true, "enableWeakerNestedSandbox": false}}' >settings.json
     run --separate-stderr -0 "$BAWN" check --isolated --policy settings.json read x
     [ -z "$stderr" ]

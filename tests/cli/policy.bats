@@ -270,7 +270,7 @@ YAML
     mkdir .bawn
     write_policy .bawn/policy.yaml "$HOME/projects" rw
     run -0 --separate-stderr "$BAWN" run -- true
-    [[ $stderr == *"policy.yaml:4:"*"sandbox.paths.new.make has no effect: only the user and the org"* ]]
+    [[ $stderr == *"policy.yaml:4:"*"sandbox.paths.new.make has no effect: bawn makes directories only for the user and the org"* ]]
     run -0 "$BAWN" policy approve --yes .bawn/policy.yaml
     run -0 --separate-stderr "$BAWN" run -- true
     [[ $stderr == *"sandbox.paths.new.make has no effect"* ]]
@@ -281,7 +281,7 @@ YAML
     run -125 --separate-stderr "$BAWN" run --rw "$WORK/typo" -- true
     [[ $stderr == *"--rw $WORK/typo: error: there is no $WORK/typo"*"--rw-new makes a directory there"* ]]
     run -125 --separate-stderr "$BAWN" check --ro "$WORK:/inside" read x
-    [[ $stderr == *"give it alone, without ':'"* ]]
+    [[ $stderr == *"give the path alone, without ':'"* ]]
     run -0 "$BAWN" check --rw-new "$WORK/new/dir" write "$WORK/new/dir/x"
     [ ! -e "$WORK/new" ]
     run -0 --separate-stderr "$BAWN" run --rw-new "$HOME/new/dir" -- sh -c 'echo made >~/new/dir/x'

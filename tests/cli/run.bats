@@ -311,7 +311,7 @@ calls_of() {
     [[ $(uname -m) == aarch64 ]] && number=117
     run "$BAWN" run -- perl -e "exit(syscall($number, 0, 0, 0, 0) < 0 ? 3 : 0)"
     [ "$status" -eq 3 ]
-    [[ $output == *"bawn: perl wanted to trace a process, which is refused"* ]]
+    [[ $output == *"bawn: perl wanted to trace a process, and bawn refused"* ]]
     [[ $output == *"hint: --debug allows it."*"detect_leaks=0"* ]]
     run "$BAWN" run -- perl -e "syscall($number, 0, 0, 0, 0); exit 0"
     [ "$status" -eq 0 ]
@@ -322,7 +322,7 @@ calls_of() {
 }
 
 @test "run: strace, gdb and a leak checker say what they need, and with --debug they work" {
-    local words='wanted to trace a process, which is refused' option
+    local words='wanted to trace a process, and bawn refused' option
 
     printf '#include <stdlib.h>\nint main(int c, char **v) { void *p = c > 1 ? malloc(9) : 0; return v == p; }\n' >leak.c
     gcc -g -fsanitize=address leak.c -o leak
@@ -415,7 +415,7 @@ calls_of() {
     run "$BAWN" run --ask "$PWD/asked" -- cat asked
     [ "$status" -ne 0 ]
     run "$BAWN" plan --ask "$PWD/asked"
-    [[ $output == *"asking is not there yet: refused"* ]]
+    [[ $output == *"this version asks nobody, and refuses"* ]]
 }
 
 @test "run: protected names can be neither made nor written, and nothing is left" {

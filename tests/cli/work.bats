@@ -116,7 +116,7 @@ make_repository() {
     run --separate-stderr -125 "$BAWN" run --profile static -- true
     has_error_and_hint
     # shellcheck disable=SC2154 # run sets it
-    [[ $stderr == *"not carried out yet"*"mode rw"* ]]
+    [[ $stderr == *"this version has no overlays"*"mode rw"* ]]
     run -0 "$BAWN" run --reads static -- true
 }
 

@@ -61,12 +61,11 @@ BECOMES(
     weaker_switches_are_refused_when_true,
     "{\"sandbox\": {\"enableWeakerNestedSandbox\": true, \"enableWeakerNetworkIsolation\": false}}",
     "sandbox.reads = static\n",
-    "settings.json:1:14 warning config.weaker: sandbox.enableWeakerNestedSandbox is refused: bawn "
-    "has no "
-    "weaker sandbox, inside a container neither. Where a wall cannot be made, nothing runs\n"
-    "  'bawn doctor', run inside, tells what the container must allow; --best-effort goes on "
-    "without "
-    "single rules, and says which\n")
+    "settings.json:1:14 warning config.weaker: bawn refuses sandbox.enableWeakerNestedSandbox: it "
+    "has no weaker sandbox, not even inside a container. Where it cannot make a wall, it runs "
+    "nothing\n"
+    "  run 'bawn doctor' inside: it says what the container must allow; --best-effort goes on "
+    "without single rules, and says which\n")
 
 BECOMES(keys_without_meaning_here_are_noted,
         "{\"sandbox\": {\"enabledPlatforms\": [\"linux\"], \"ignoreViolations\": {}, \"ripgrep\": "
@@ -168,7 +167,7 @@ BECOMES(managed_reads_only_has_no_counterpart,
         "{\"sandbox\": {\"filesystem\": {\"allowManagedReadPathsOnly\": true}}}",
         "sandbox.reads = static\n",
         "settings.json:1:29 warning config.unheld: sandbox.filesystem.allowManagedReadPathsOnly "
-        "has no counterpart in bawn: what it would forbid is not forbidden by it\n")
+        "has no counterpart in bawn: bawn does not forbid what it would forbid\n")
 
 BECOMES(git_config_is_not_opened, "{\"sandbox\": {\"filesystem\": {\"allowGitConfig\": true}}}",
         "sandbox.reads = static\n",
@@ -194,7 +193,7 @@ BECOMES(star_allowed_becomes_asking, "{\"sandbox\": {\"network\": {\"allowedDoma
         "sandbox.reads = static\n"
         "sandbox.network.mode = proxy\n"
         "sandbox.network.unlisted = ask\n",
-        "settings.json:1:45 warning config.any_host: '*' becomes asking about each host: bawn does "
+        "settings.json:1:45 warning config.any_host: '*' becomes 'ask about each host': bawn does "
         "not allow every host at once\n")
 
 BECOMES(star_denied_becomes_no_network,
@@ -267,7 +266,7 @@ BECOMES(what_bawn_cannot_do_on_the_network_is_said,
         "settings.json:1:62 warning config.unsupported: sandbox.network.tlsTerminate has no "
         "counterpart in bawn: what it would allow stays refused\n"
         "settings.json:1:82 warning config.unheld: sandbox.network.allowManagedDomainsOnly has no "
-        "counterpart in bawn: what it would forbid is not forbidden by it\n")
+        "counterpart in bawn: bawn does not forbid what it would forbid\n")
 
 BECOMES(mach_lookup_is_noted, "{\"sandbox\": {\"network\": {\"allowMachLookup\": [\"x\"]}}}",
         "sandbox.reads = static\n",
@@ -453,7 +452,7 @@ BECOMES(empty_specifier_is_the_whole_tool, "{\"permissions\": {\"ask\": [\"Bash(
 BECOMES(web_fetch_of_any_domain_asks, "{\"permissions\": {\"allow\": [\"WebFetch(domain:*)\"]}}",
         "sandbox.network.mode = proxy\n"
         "sandbox.network.unlisted = ask\n",
-        "settings.json:1:28 warning config.any_host: '*' becomes asking about each host: bawn does "
+        "settings.json:1:28 warning config.any_host: '*' becomes 'ask about each host': bawn does "
         "not allow every host at once\n")
 
 BECOMES(additional_directories_are_writable,

@@ -84,7 +84,7 @@ BECOMES(all_domains_become_asking, "{\"network\": {\"allowAllDomains\": true}}",
         "sandbox.reads = static\n"
         "sandbox.network.mode = proxy\n"
         "sandbox.network.unlisted = ask\n",
-        "srt.json:1:33 warning config.any_host: '*' becomes asking about each host: bawn does not "
+        "srt.json:1:33 warning config.any_host: '*' becomes 'ask about each host': bawn does not "
         "allow every host at once\n")
 
 BECOMES(strict_allowlist_denies_the_unlisted, "{\"network\": {\"strictAllowlist\": true}}",
@@ -97,7 +97,7 @@ BECOMES(strict_allowlist_is_stricter_than_all_domains,
         "sandbox.reads = static\n"
         "sandbox.network.mode = proxy\n"
         "sandbox.network.unlisted = deny\n",
-        "srt.json:1:58 warning config.any_host: '*' becomes asking about each host: bawn does not "
+        "srt.json:1:58 warning config.any_host: '*' becomes 'ask about each host': bawn does not "
         "allow every host at once\n")
 
 BECOMES(key_order_opens_nothing,
@@ -129,11 +129,11 @@ BECOMES(network_keys_without_counterpart_are_said,
         "srt.json:1:50 warning config.unsupported: network.tlsTerminate has no counterpart in "
         "bawn: what it would allow stays refused\n"
         "srt.json:1:70 warning config.unheld: network.deniedResolvedAddresses has no counterpart "
-        "in bawn: what it would forbid is not forbidden by it\n"
+        "in bawn: bawn does not forbid what it would forbid\n"
         "srt.json:1:101 warning config.unheld: network.stripResponseHeaders has no counterpart in "
-        "bawn: what it would forbid is not forbidden by it\n"
+        "bawn: bawn does not forbid what it would forbid\n"
         "srt.json:1:129 warning config.unheld: network.refuseOpaqueTunnels has no counterpart in "
-        "bawn: what it would forbid is not forbidden by it\n")
+        "bawn: bawn does not forbid what it would forbid\n")
 
 BECOMES(network_keys_without_meaning_are_noted,
         "{\"network\": {\"deniedDomainReasons\": {}, \"allowMachLookup\": [], "
@@ -146,7 +146,7 @@ BECOMES(network_keys_without_meaning_are_noted,
         "srt.json:1:64 note config.meaningless: network.allowPlaintextHeaderSet means nothing to "
         "bawn and is left out\n"
         "srt.json:1:97 warning config.unheld: network.requireHostMatch has no counterpart in bawn: "
-        "what it would forbid is not forbidden by it\n")
+        "bawn does not forbid what it would forbid\n")
 
 BECOMES(deny_read_denies_both, "{\"filesystem\": {\"denyRead\": [\"~/.ssh\", \"*.key\"]}}",
         "sandbox.reads = static\n"
@@ -225,19 +225,19 @@ BECOMES(
     "srt.json:1:190 note config.meaningless: allowAppleEvents means nothing to bawn and is left "
     "out\n")
 
-BECOMES(top_level_keys_without_counterpart_are_said,
-        "{\"git\": {\"safeDirectories\": []}, \"enableWeakerNestedSandbox\": true, "
-        "\"enableWeakerNetworkIsolation\": true}",
-        "sandbox.reads = static\n",
-        "srt.json:1:2 warning config.unsupported: git has no counterpart in bawn: what it would "
-        "allow stays refused\n"
-        "srt.json:1:34 warning config.weaker: enableWeakerNestedSandbox is refused: bawn has no "
-        "weaker sandbox, inside a container neither. Where a wall cannot be made, nothing runs\n"
-        "  'bawn doctor', run inside, tells what the container must allow; --best-effort goes on "
-        "without "
-        "single rules, and says which\n"
-        "srt.json:1:69 warning config.unsupported: enableWeakerNetworkIsolation has no counterpart "
-        "in bawn: what it would allow stays refused\n")
+BECOMES(
+    top_level_keys_without_counterpart_are_said,
+    "{\"git\": {\"safeDirectories\": []}, \"enableWeakerNestedSandbox\": true, "
+    "\"enableWeakerNetworkIsolation\": true}",
+    "sandbox.reads = static\n",
+    "srt.json:1:2 warning config.unsupported: git has no counterpart in bawn: what it would allow "
+    "stays refused\n"
+    "srt.json:1:34 warning config.weaker: bawn refuses enableWeakerNestedSandbox: it has no weaker "
+    "sandbox, not even inside a container. Where it cannot make a wall, it runs nothing\n"
+    "  run 'bawn doctor' inside: it says what the container must allow; --best-effort goes on "
+    "without single rules, and says which\n"
+    "srt.json:1:69 warning config.unsupported: enableWeakerNetworkIsolation has no counterpart in "
+    "bawn: what it would allow stays refused\n")
 
 COMPLAINS(settings_are_an_object, "[]",
           "srt.json:1:1 error config.bad_type: srt settings: expected an object, found a list\n")

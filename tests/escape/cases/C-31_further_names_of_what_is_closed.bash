@@ -13,8 +13,8 @@ sandbox_ran
 sandbox --deny "$WS/dir/denied" --deny "$WS/whole" -- true
 sandbox_ran
 # Nothing is closed to root.
-equal "$(($(id -u) ? 2 : 0))" "$(grep -c 'cannot be looked at' "$T/stderr")" "warnings"
+equal "$(($(id -u) ? 2 : 0))" "$(grep -c 'bawn cannot look at' "$T/stderr")" "warnings"
 chmod u+rwX "$WS/dir" "$WS/whole"
 sandbox --deny "$WS/dir/denied" --deny "$WS/whole" -- cat one two
 equal "" "$(<"$T/stdout")" "what was read by the other names"
-equal 0 "$(grep -c 'cannot be looked at' "$T/stderr")" "warnings where all is open"
+equal 0 "$(grep -c 'bawn cannot look at' "$T/stderr")" "warnings where all is open"
