@@ -38,14 +38,15 @@ BAWN_API int bawn_load_workspace(struct bawn_load *load, const char *dir, struct
 BAWN_API int bawn_load_environ(struct bawn_load *load, const char *const *variables,
                                struct bawn_error *err);
 
-/* Someone can be asked (a terminal or a supervisor): decides what "reads" is by default. */
+/* Says that bawn can ask somebody (a terminal or a supervisor). "reads" is then dynamic by default.
+ */
 BAWN_API void bawn_load_can_ask(struct bawn_load *load, bool can_ask);
 
 /* Skips the files of the org, user, project and local layers and the BAWN_* variables. */
 BAWN_API void bawn_load_isolated(struct bawn_load *load, bool isolated);
 
-/* Looks through the trees that are shown for files that patterns hide, so that a plan can mask
- * them: for plans that are carried out. */
+/* Looks through the granted trees for files that patterns hide, so that a plan can mask them.
+ * Needed for a plan that is carried out. */
 BAWN_API void bawn_load_matches(struct bawn_load *load, bool matches);
 
 /* Makes the directories that the user wants made ("make: true", mode rw-new) and that are not
@@ -73,8 +74,8 @@ BAWN_API int bawn_load_text(struct bawn_load *load, const char *name, const char
 /*
  * One value of the last layer. key is a policy key such as "sandbox.reads";
  * for a list the value is added. origin is what complaints call the place,
- * e.g. the option as the user typed it; NULL: no place. Whether key and value
- * make sense is told by bawn_policy_load.
+ * e.g. the option as the user typed it; NULL: no place. bawn_policy_load says
+ * whether key and value make sense.
  */
 BAWN_API int bawn_load_set(struct bawn_load *load, const char *key, const char *value,
                            const char *origin, struct bawn_error *err);

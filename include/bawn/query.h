@@ -18,20 +18,20 @@ enum bawn_operation { BAWN_READ, BAWN_WRITE, BAWN_EXEC, BAWN_CONNECT };
 struct bawn_decision;
 
 /*
- * May the contained program do it? True only when it may, without being asked
- * about; false also when the question makes no sense (an empty path, a bad
- * port), and *err then says so. ret_decision may be NULL; *ret_decision is the
- * reason, or NULL where there was no sensible question.
+ * May the contained program do it? True only when the policy allows it without
+ * asking. False also when the question makes no sense (an empty path, a bad
+ * port); *err then says so. ret_decision may be NULL. *ret_decision is the
+ * reason, or NULL when the question makes no sense.
  *
- * Paths are resolved as the kernel would inside the sandbox: symbolic links
- * are followed where the program could follow them, "." and ".." are taken
- * out, the file itself need not exist. A relative path starts in the
- * workspace. A path that cannot be resolved (a loop, ".." behind something
- * that does not exist) is denied. A program that is named without a slash is
- * looked for in PATH, as exec would.
+ * bawn resolves paths as the kernel would inside the sandbox: it follows
+ * symbolic links where the program could follow them, and takes out "." and
+ * "..". The file itself need not exist. A relative path starts in the
+ * workspace. bawn denies a path that it cannot resolve (a loop, ".." behind
+ * something that does not exist). It looks for a program that is named without
+ * a slash in PATH, as exec would.
  *
- * Inside a sandbox of bawn's the answer is also no where that one refuses:
- * the decision's rule is then "outer sandbox".
+ * Inside a sandbox of bawn the answer is also no where that sandbox refuses.
+ * The decision's rule is then "outer sandbox".
  */
 BAWN_API bool bawn_can_read(const struct bawn_policy *policy, const char *path,
                             struct bawn_decision **ret_decision, struct bawn_error *err);
@@ -50,12 +50,11 @@ BAWN_API int bawn_decide(const struct bawn_policy *policy, enum bawn_operation o
                          const char *what, struct bawn_decision **ret_decision,
                          struct bawn_error *err);
 
-/* The path that the questions above would judge, whatever they would say of it. Free with free().
- */
+/* The path that the questions above would judge, whatever their answer. Free with free(). */
 BAWN_API int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,
                           struct bawn_error *err);
-/* The same of a path that may be read. One that may not is -EACCES, with the refusal as the
- * message; one that would be asked about too. */
+/* The same for a path that the program may read. -EACCES, with the refusal as the message, if it
+ * may not, or if bawn would ask. */
 BAWN_API int bawn_reach(const struct bawn_policy *policy, const char *path, char **ret_path,
                         struct bawn_error *err);
 

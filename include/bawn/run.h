@@ -15,10 +15,10 @@ extern "C" {
 BAWN_API int bawn_launcher_exec(int plan_fd, char *const *args, struct bawn_error *err);
 
 /*
- * Starts the sandbox of the plan, and command in it: job 0, with which the session
- * ends. Without a command (NULL) it waits for bawn_session_exec. Returns when it is
- * ready; what cannot be enforced here is refused as by bawn_plan_compile. The launcher is
- * a program of its own, so that a host with threads can start one at any time.
+ * Starts the sandbox of the plan, and command in it. The command is job 0, and the session
+ * ends with it. Without a command (NULL) the sandbox waits for bawn_session_exec. Returns when
+ * the sandbox is ready. Refuses what this host cannot enforce, as bawn_plan_compile does. The
+ * launcher is a program of its own, so that a program with threads can start one at any time.
  */
 BAWN_API int bawn_run_start(const struct bawn_plan *plan, const struct bawn_command *command,
                             struct bawn_session **ret_session, struct bawn_error *err);
@@ -26,9 +26,8 @@ BAWN_API int bawn_run_start(const struct bawn_plan *plan, const struct bawn_comm
 /*
  * All of it in one call: runs argv with the policy that 'bawn run -C dir' would use
  * (dir NULL: the working directory), on this program's own streams and environment, and
- * waits for its end. Nobody is asked anything. The status is as in bawn_session_wait. Warnings
- * about the policy are left out: who wants them, or another policy, uses bawn_policy_load and
- * bawn_run_start.
+ * waits for its end. It asks nobody. The status is as in bawn_session_wait. It drops warnings
+ * about the policy: for them, or for another policy, use bawn_policy_load and bawn_run_start.
  */
 BAWN_API int bawn_run(const char *dir, const char *const *argv, int *ret_status,
                       struct bawn_error *err);

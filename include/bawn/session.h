@@ -13,46 +13,46 @@ extern "C" {
 #endif
 
 /*
- * A connection to a running sandbox: one that bawn_run_start made, or one that was
- * found by its name. Commands are started in it as often as wanted, many at a time:
+ * A connection to a running sandbox, which bawn_run_start started or bawn_session_open
+ * found by its name. It can start any number of commands, many at a time:
  *
  *     bawn_session_open(NULL, &session, &err);
  *     job = bawn_session_exec(session, &command, &err);
  *     bawn_session_wait(session, job, &status, &err);
  *     bawn_session_close(session);
  *
- * One session is for one thread at a time. Where the sandbox has ended, calls fail with
- * -EPIPE ("session.gone"); where what answers is no session of this version of bawn, with
- * -EPROTO ("session.protocol").
+ * One session is for one thread at a time. When the sandbox has ended, calls fail with
+ * -EPIPE ("session.gone"). When something else than a session of this version of bawn
+ * answers, they fail with -EPROTO ("session.protocol").
  */
 struct bawn_session;
 
-/* Connects to a session of this user's by its name or the beginning of it; NULL: the only one.
- * -ESRCH: there is none ("session.none", "session.unknown"); -EINVAL: it may be one of several
+/* Connects to a session of this user by its name or the beginning of it; NULL: the only one.
+ * -ESRCH: there is no such session ("session.none", "session.unknown"); -EINVAL: several match
  * ("session.ambiguous"). */
 BAWN_API int bawn_session_open(const char *sid, struct bawn_session **ret_session,
                                struct bawn_error *err);
 
-/* Ends the session if bawn_run_start made it; otherwise only the commands that were started
- * through it and still run. */
+/* Ends the session if bawn_run_start made it. Otherwise ends only the commands that this
+ * connection started and that still run. */
 BAWN_API void bawn_session_close(struct bawn_session *session);
 
-/* Its whole name; "" for one that bawn_run_start made. */
+/* The session's whole name; "" if bawn_run_start made it. */
 BAWN_API const char *bawn_session_sid(const struct bawn_session *session);
 
-/* For bawn_command: each stream that is a terminal is replaced by one of the sandbox's own, which
- * starts with the size and the state of the first of them. bawn_session_terminal gives its other
- * side. */
+/* For bawn_command: replaces each stream that is a terminal by one terminal of the sandbox's own.
+ * It starts with the size and the state of the first of these streams. bawn_session_terminal gives
+ * its other side. */
 enum { BAWN_COMMAND_TERMINAL = 1 };
 
 struct bawn_command {
     const char *const *argv;    /* the program, looked for in PATH inside; ended by NULL */
-    const char *const *environ; /* NULL: the caller's. The policy says what of it is passed on */
-    /* Its standard streams, or -1 for none. Those of bawn_session_exec can be terminals only with
-     * BAWN_COMMAND_TERMINAL; for what is no stream bawn_session_wait fails ("run.stream"). */
+    const char *const *environ; /* NULL: the caller's. The policy says which variables pass */
+    /* Its standard streams, or -1 for none. For bawn_session_exec a terminal needs
+     * BAWN_COMMAND_TERMINAL. If one may not be a stream, bawn_session_wait fails ("run.stream"). */
     int fds[3];
-    /* Not 0: it gets a terminal of the sandbox's own of this size, in place of each stream that is
-     * -1; bawn_session_terminal gives its other side. Only for bawn_session_exec. */
+    /* Not 0: the command gets a terminal of this size, of the sandbox's own, in place of each
+     * stream that is -1. bawn_session_terminal gives its other side. Only for bawn_session_exec. */
     unsigned short cols, rows;
     unsigned flags; /* BAWN_COMMAND_*. Only for bawn_session_exec */
 };
@@ -74,10 +74,10 @@ BAWN_API int bawn_session_wait(struct bawn_session *session, int job, int *ret_s
                                struct bawn_error *err);
 
 /*
- * The other side of the terminal of a job that was started with one: what is written
- * is typed, what is read was shown; reading fails with EIO when nobody inside has it
- * open any more. TIOCSWINSZ on it resizes. Waits until the job is started; once for each
- * job. Returns a descriptor that is the caller's to close.
+ * The other side of the terminal of a job that has one. What you write is typed; what you
+ * read is what the command shows. Reading fails with EIO when nobody inside has the terminal
+ * open any more. TIOCSWINSZ resizes it. Waits until the job is started. Call it once for each
+ * job. Returns a descriptor; the caller closes it.
  */
 BAWN_API int bawn_session_terminal(struct bawn_session *session, int job, struct bawn_error *err);
 
@@ -85,7 +85,7 @@ BAWN_API int bawn_session_terminal(struct bawn_session *session, int job, struct
 BAWN_API int bawn_session_signal(struct bawn_session *session, int job, int signal,
                                  struct bawn_error *err);
 
-/* Readable when bawn_session_next has something to tell. Not to be read or closed. */
+/* A descriptor that is readable when bawn_session_next has an event. Do not read or close it. */
 BAWN_API int bawn_session_fd(const struct bawn_session *session);
 
 enum bawn_event {
@@ -95,44 +95,43 @@ enum bawn_event {
 };
 
 /*
- * For programs with a loop of their own: what has happened to which job, without
- * waiting. Each event is told once. To be asked when bawn_session_fd is readable; and
- * until there is none, after a call that waited for something else. Returns an enum
+ * For programs with an event loop of their own: returns the next event and its job, without
+ * waiting, and each event once. Call it when bawn_session_fd is readable. After a call that
+ * waited for something else, call it until it returns BAWN_EVENT_NONE. Returns an enum
  * bawn_event, or a negative errno.
  */
 BAWN_API int bawn_session_next(struct bawn_session *session, int *ret_job, struct bawn_error *err);
 
-/* Asks all that runs in the session to end (SIGTERM), and has it killed after grace_ms, at most 10
- * minutes. Does not wait: bawn_session_wait for job 0 does, until nothing is left. */
+/* Asks all commands of the session to end (SIGTERM). The session kills them after grace_ms, which
+ * is at most 10 minutes. Does not wait: bawn_session_wait for job 0 waits until nothing is left. */
 BAWN_API int bawn_session_stop(struct bawn_session *session, int grace_ms, struct bawn_error *err);
 
 struct winsize;
 
 /*
- * Watches the command of a session that was started with 'bawn run --detach'. Returns a
- * stream, which is the caller's to close: the last 64 KiB of what was said come first.
- * Where the command has a terminal, *ret_has_terminal is true: what is written is typed, and
- * size (NULL: as it is) is its new size. One that does not read makes the command wait. Once
- * for each session; -ENOTTY ("session.attached") where it is not detached.
+ * Watches the command of a session that 'bawn run --detach' started. Returns a stream; the
+ * caller closes it. It begins with the last 64 KiB of the command's output. Where the command
+ * has a terminal, *ret_has_terminal is true: what you write is typed, and the terminal gets
+ * the size given (NULL: keeps its own). A caller that does not read makes the command wait. Call it
+ * once for each session. -ENOTTY ("session.attached"): the session is not detached.
  */
 BAWN_API int bawn_session_attach(struct bawn_session *session, const struct winsize *size,
                                  bool *ret_has_terminal, struct bawn_error *err);
 
-/* Gives the terminal that is attached another size. */
+/* Gives the attached terminal another size. */
 BAWN_API int bawn_session_resize(struct bawn_session *session, const struct winsize *size,
                                  struct bawn_error *err);
 
 /*
- * Whether commands may be run in the session without asking a person first: 1 only
- * where a probe inside this kind of sandbox tried to break out on this kernel and was
- * contained, and the whole policy is held. 0 where either is not so: bawn was told to go on
- * without a layer, or with --best-effort. A negative errno: the session did not answer, which
- * is no yes.
+ * Whether commands may run in the session without asking a person first. 1: bawn holds the
+ * whole policy, and a probe inside this kind of sandbox failed to break out on this kernel.
+ * 0: one of these is not so, because bawn runs without a layer, or with --best-effort. A
+ * negative errno: the session did not answer, which is no yes.
  */
 BAWN_API int bawn_session_may_auto_allow(struct bawn_session *session, struct bawn_error *err);
 
-/* What a session uses. Where nothing counts (no control group) what is not known is 0. Members may
- * be added at the end. */
+/* What a session uses. Without a control group, unknown values are 0. Later versions may add
+ * members at the end. */
 struct bawn_metrics {
     uint64_t is_counted; /* by a control group; else sampled */
     uint64_t elapsed_ms;
@@ -148,13 +147,14 @@ struct bawn_metrics {
 BAWN_API int bawn_session_metrics(struct bawn_session *session, struct bawn_metrics *ret_metrics,
                                   size_t size, struct bawn_error *err);
 
-/* What is known of one session. Only the library makes one: members may be added at the end. What
- * is not known is "", false or 0. */
+/* What the library knows of one session. Only the library makes this struct: later versions may add
+ * members at the end. Unknown values are "", false or 0. */
 struct bawn_status {
     struct bawn_status *next; /* of a list, or NULL */
     const char *sid;          /* its name */
     /* "starting": a detached command is not running yet; "running"; "stopped": it has just ended;
-     * "error": what answers is no session. NULL: nobody was asked, or there is no such session. */
+     * "error": something else than a session answers. NULL: the library did not ask, or there is no
+     * such session. */
     const char *state;
     const char *backend;        /* what holds it: "native" */
     const char *enforcement;    /* "full", or "partial" where something is not held */
@@ -172,21 +172,21 @@ struct bawn_status {
     uint64_t ended;      /* when: seconds since 1970; 0: it has not */
 };
 
-/* All sessions of this user's, oldest first, at most 4096, as they describe themselves: none is
- * asked for its state. What was left behind by one that was killed is removed. Returns how many
- * there are; none is a NULL list. */
+/* Lists all sessions of this user by their records, oldest first, at most 4096. Asks none of them
+ * for its state. Removes what a killed session left behind. Returns how many there are; the list is
+ * NULL when there is none. */
 BAWN_API int bawn_session_list(struct bawn_status **ret_list, struct bawn_error *err);
 
 /*
- * Asks the session of that name (as in bawn_session_open). When it does not answer that
- * is an error, and *ret_status is nevertheless what is known of it: its record if there
- * is one, with the state "stopped" or "error", or nothing at all, with the state NULL.
- * Where it is not clear which session is meant *ret_status is NULL.
+ * Asks the session of that name (as in bawn_session_open). If the session does not answer,
+ * the call fails, but *ret_status still has what is known: the session's record with the state
+ * "stopped" or "error", or, without a record, nothing and the state NULL. If several sessions
+ * match, *ret_status is NULL.
  */
 BAWN_API int bawn_session_status(const char *sid, struct bawn_status **ret_status,
                                  struct bawn_error *err);
 
-/* With those that are next. */
+/* Frees the whole list. */
 BAWN_API void bawn_status_free(struct bawn_status *status);
 
 /*
