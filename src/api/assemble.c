@@ -66,8 +66,9 @@ static int add_document(struct assembly *assembly, enum layer_id id, const char 
     return error_memory(assembly->err);
 }
 
-/* Whether a file that nobody named is simply not there. A link that leads nowhere is a policy that
- * cannot be read, and one with another ending is a policy that its author believes to be read. */
+/* Whether a policy file in a usual place is simply not there. A link that leads nowhere is no
+ * absent file but one that we cannot read. Of a file with another ending its author believes that
+ * we read it. */
 static bool is_absent(const struct assembly *assembly, const char *path)
 {
     size_t stem = strlen(path) - strlen(".yaml");

@@ -49,7 +49,8 @@ static int refuse_making(struct assembly *assembly, const struct path_rule *rule
     return r;
 }
 
-/* What somebody types and is not there is a slip; what is to be made is made for a run. */
+/* A missing path on the command line is an error. A run makes the directories that it is to make.
+ */
 int assembly_examine_missing(struct assembly *assembly)
 {
     vec_each (&assembly->policy->rules, each) {

@@ -123,7 +123,7 @@ static int ask(const struct question *question, const struct bawn_policy *policy
     if (r < 0)
         return r;
     r = hear(ours, answer, err);
-    /* Who hears no more of it lets it end. */
+    /* A bawn-git that still writes then fails, and ends. */
     (void)close(take_fd(&ours));
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
@@ -186,8 +186,9 @@ int git_identity_read(const struct bawn_policy *policy, struct view *view, char 
         *ret_why = strdup(why.message);
     if (r == -ENOMEM || (r < 0 && !*ret_why))
         return error_memory(err);
-    /* What is wrong with the files is said at every start until it is mended; that nobody can read
-     * them, when a plan is made, and one is made anew when somebody can. */
+    /* Where a file is wrong, no plan is kept, so that each start says it again until the file is
+     * mended. Where the program is missing, the plan says it once, and is made anew when the
+     * program is there. */
     if (is_installed)
         view->is_moving |= *ret_why != NULL;
     else

@@ -146,7 +146,7 @@ static bool is_listed(const struct walk *walk, const char *path)
     return false;
 }
 
-/* What a pattern hides, and that it may have other names: those are looked for in another walk. */
+/* Notes a file that a pattern hides. If it has more hard links, another walk looks for them. */
 static int note_hidden(struct walk *walk, const struct path_rule *rule, int dir_fd,
                        const char *name, const char *path)
 {
@@ -377,8 +377,7 @@ static int walk_shown(struct walk *walk)
     return r;
 }
 
-/* Whether somebody wants what is shown there to be read only, be it that what is around it may be
- * written. */
+/* Whether somebody's rule makes a path read-only, inside of a writable tree too. */
 static bool is_held(const struct policy *policy, const struct path_rule *rule)
 {
     return !rule->wild &&

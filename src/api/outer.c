@@ -111,8 +111,8 @@ static const char *refuses_writing(const struct walked *walked)
 {
     if (is_read_only(walked->there))
         return "shows it read-only";
-    /* KERNEL: no file has this type, so it is EINVAL whatever the name is. Only a supervisor that
-     * has something against the name says so first, and that it is there, if it is. */
+    /* KERNEL: no file has this type, so the kernel answers EINVAL for every name. Only a supervisor
+     * that refuses the name answers first: EACCES, or EEXIST if the name exists. */
     if (syscall(SYS_mknodat, AT_FDCWD, walked->name, S_IFMT, 0) < 0 &&
         (errno == EACCES || errno == EEXIST))
         return "protects it";
@@ -175,7 +175,7 @@ const char *outer_refuses_host(const struct host *host)
 
     if (!is_inside() || strcmp(host->name, "localhost") == 0)
         return NULL;
-    /* Of a name nobody knows where it leads: to one of the addresses that only documents have. */
+    /* We look no name up: ask for a route to addresses that only documents use. */
     is_reached = host->kind == HOST_ADDRESS ? has_route(host->name)
                                             : has_route("192.0.2.1") || has_route("2001:db8::1");
     return is_reached ? NULL : "has no way there";

@@ -55,7 +55,7 @@ bool view_is_steady(struct view *view, const char *path);
 /* Whether a file of root's is closed to the caller, or to all others. */
 bool view_is_closed(struct view *view, const char *path, bool to_all);
 
-/* As lstat: what counts of it is what it is, its mode and its owner. */
+/* As lstat. Of the status, replay compares the type, the mode and the owner. */
 bool view_stat(struct view *view, const char *path, struct stat *ret_status);
 
 /* A file, whatever links lead to it; see file_read. */

@@ -29,7 +29,7 @@ bool program_next(const char **places, const char *name, char ret_path[LIMIT_PAT
         int used = snprintf(ret_path, LIMIT_PATH_BYTES, "%.*s/%s", (int)length, *places, name);
 
         *places += length + ((*places)[length] == ':');
-        /* What a relative place is depends on where one is. */
+        /* A relative place in PATH depends on the working directory: leave it out. */
         if (used > 0 && used < LIMIT_PATH_BYTES && ret_path[0] == '/' && is_program(ret_path))
             return true;
     }

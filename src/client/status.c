@@ -12,7 +12,7 @@
 
 extern char **environ;
 
-/* What the caller sees comes first: a pointer to it is one to all of it. */
+/* The caller gets a pointer to the first member, which is also one to the whole. */
 struct status {
     struct bawn_status shown;
     struct record record;
@@ -246,8 +246,8 @@ static int ask(struct bawn_session *session, struct status *status, struct bawn_
     return 0;
 }
 
-/* It did not answer. Where its launcher and its keeper were both killed, its record is still
- * there. */
+/* For a session that did not answer. Its record is still there if its launcher and its keeper were
+ * both killed. */
 static void note_silence(const struct registry *registry, const char *sid, int result,
                          struct status *status)
 {

@@ -113,10 +113,10 @@ static const char *behind_place(const struct policy *policy, const char *text,
 }
 
 /*
- * Adds an entry where it is, and where else it would be: programs that do not
- * heed a variable keep their secrets at the usual place, and what is protected
- * at any depth is protected in the workspace by its very name, so that a link
- * of that name is followed.
+ * Adds an entry at its path, and at a second path where there is one. A secret
+ * below a variable gets one at the usual place, because some programs ignore the
+ * variable. A name that is protected at any depth gets one in the workspace's top,
+ * so that bawn follows a link of that name.
  */
 static int add_entry(const struct config_source *source, const struct path_rule *rule,
                      const char *text)

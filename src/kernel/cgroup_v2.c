@@ -109,7 +109,7 @@ int cgroup_v2_new(struct cgroup *group, const char *name, const struct cgroup_li
             r = cgroup_v2_new_in(group, place->path, name, limits);
         if (r == 0)
             return 0;
-        /* That a group hands out nothing is no news where one above it refuses us. */
+        /* Tell the refusal of a group above rather than that this one hands out nothing. */
         if (refused == 0 || refused == -ENOENT)
             refused = r;
         if (!cgroup_place_up(place))

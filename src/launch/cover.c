@@ -80,7 +80,7 @@ static int open_target(const struct launch *launch, const char *target, struct c
     struct stat status = {0};
 
     cover->at = -EBADF;
-    /* It is gone again, or the command has no more of a way to it than we. */
+    /* The name is gone again, or the command cannot reach it either. */
     if (at < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES))
         return 0;
     if (at < 0 || fstat(at, &status) < 0)

@@ -55,7 +55,7 @@ static bool is_out_of_hand(const struct plan *plan, const char *path, const char
     return is_own || (name && policy_number(plan->policy, SETTING_PROCESS_CONTAINERS));
 }
 
-/* What becomes of it when somebody outside makes it. */
+/* What happens to a missing path when somebody outside makes it. */
 static const char *absent_note(const struct plan *plan, const struct spot *spot, enum view around)
 {
     if (watch_is_needed(plan, spot, around))
@@ -114,9 +114,9 @@ static bool is_vital(const struct path_rule *rule)
     return rule->kind == RULE_SEALED && rule->layer->authority == AUTHORITY_ORG;
 }
 
-/* What allowing containers costs, of rules that nobody wrote: those of profile, lists and presets.
- * Those that somebody did are a reason to refuse. What a preset protects in trees that it grants is
- * told at each run: it named them for its own sake. True: it is counted. */
+/* Counts a rule that allowing containers gives up: one of the profile, the lists or a preset. For a
+ * rule that somebody wrote, run refuses instead. Each run tells what a preset protects in the trees
+ * that it grants, because the preset names these. */
 static bool is_given_up(struct plan *plan, const struct path_rule *rule, const char *what)
 {
     if (!plan_held_by(plan, GUARANTEE_ID) || !plan_has(plan, FEATURE_NOTIFY) ||

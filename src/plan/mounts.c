@@ -357,9 +357,9 @@ static int place_link(struct plan *plan, struct rooms *rooms, const struct looke
 }
 
 /*
- * What is behind a directory that is closed to us cannot be mounted over: that directory is hidden
- * whole, or read-only, so that it stays closed. SECURITY: the command may own it and open it; an
- * earlier one may have closed it.
+ * We cannot mount over a path behind a directory that we may not enter. So we hide the whole
+ * directory, or make it read-only, so that it stays closed. SECURITY: the command may own the
+ * directory and open it; an earlier command may have closed it.
  */
 static int place_behind(struct plan *plan, struct rooms *rooms, const struct looker *looker,
                         struct spot *spot)

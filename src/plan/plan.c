@@ -76,7 +76,7 @@ unsigned plan_held_by(const struct plan *plan, enum guarantee kind)
 {
     unsigned by = backend_row(plan->backend)->holds[kind];
 
-    /* It has a say in the calls that it is told of. Limits it keeps by itself. */
+    /* Without notification the supervisor holds nothing but limits. */
     if (kind != GUARANTEE_LIMIT && !plan_notifies(plan))
         by &= ~(unsigned)BY_SUPERVISOR;
     return by;

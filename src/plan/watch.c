@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has to be watched from outside while a command runs.
+ * Which names the watcher outside has to watch while a command runs.
  *
- * How it works: a mount covers what is there at the start. What somebody outside
- * makes later under a hidden name, or puts in the place of what was covered, is
- * shown by the tree around it until the launcher has seen and masked it. What is
- * made inside is no matter of this: the supervisor refuses that.
+ * How it works: a mount covers what is there at the start. When somebody outside
+ * later makes a hidden name, or replaces what was covered, the tree around shows it
+ * until the watcher has seen and masked it. Names that are made inside need no
+ * watcher: the supervisor refuses to make them.
  */
 #include "base/path.h"
 #include "plan/spot.h"

@@ -73,7 +73,7 @@ static const struct path_rule *prefer(const struct path_rule *a, const struct pa
 {
     if (rule_class(a) < CLASS_LISTED && a->layer->order != b->layer->order)
         return a->layer->order > b->layer->order ? a : b;
-    /* Of equals the one that is there for its own sake. */
+    /* Of equal rules, the one that is no repeat of another. */
     if (rule_access(a, op) == rule_access(b, op))
         return a->is_repeat && !b->is_repeat ? b : a;
     return rule_access(b, op) > rule_access(a, op) ? b : a;
@@ -430,8 +430,9 @@ static int depth_order(const struct tree_match *a, const struct tree_match *b)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-/* What is said already holds below as well, until something more specific is met. A decision
- * compares depths, so their order counts; where a ** has moved all of them, they may differ. */
+/* Whether the same rules match, in the same order of depth. A rule also holds below its path, until
+ * a more specific one matches. A decision compares depths, so their order counts; the depths
+ * themselves may differ where a ** has moved all of them. */
 static bool has_same_matches(const struct tree_answer *a, const struct tree_answer *b,
                              enum path_op op)
 {

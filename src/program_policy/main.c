@@ -147,7 +147,7 @@ static int read_command(char *const *args, const struct verb **ret_verb, struct 
     }
 }
 
-/* What answers a verb. Only who starts this program by its own name asks it for a session. */
+/* Runs a verb. A verb of sessions comes here only if somebody starts bawn-policy by hand. */
 static int run_verb(const struct verb *verb, const struct options *options, struct output *output,
                     struct bawn_error *err)
 {

@@ -13,7 +13,7 @@
 
 enum { AT_ONCE = 64, IN_ALL = 4096 };
 
-/* What they are to a user. Without one that is needed the session ends. */
+/* How messages call each process. When one that is needed ends, the session ends. */
 static const struct {
     const char *words;
     bool is_needed;

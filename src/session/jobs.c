@@ -258,7 +258,7 @@ static int on_settled(void *context, uint32_t events)
     return 0;
 }
 
-/* What it has said is written before its end is told. */
+/* Tells the end of a job only when the scribe has written all its output. */
 static void end_settled(struct control *control, struct job *job, int wait_status)
 {
     struct loop *loop = &control->session->loop;

@@ -64,7 +64,7 @@ int keeper_start(struct keeper *keeper, struct bawn_error *err)
     }
     work.fds[0] = ends[0];
     work.context = page;
-    /* What it has to do it does when nobody is left to be told. */
+    /* The keeper tells no events: it works when the launcher is gone. */
     result = aide_start(&keeper->aide, &work, -EBADF, err);
     (void)close(ends[0]);
     if (result < 0) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who makes the calls that the sandbox may not make itself: a process of its
- * own, started when the first of them is asked for.
+ * The process that makes calls for the sandbox. The launcher starts it with the
+ * first such call.
  *
- * How it works: such a call takes memory and time, and may wait as long as
- * somebody inside likes (for the lock of a file) or for good (a file system that
- * hangs). So it is made in the sandbox's control groups, and by a process that
- * nobody else waits for: the launcher goes on looking at clocks, signals and
- * clients.
+ * How it works: a call takes memory and time. It may wait as long as somebody
+ * inside likes (for the lock of a file) or for good (a file system that hangs).
+ * So this process is in the sandbox's control groups, and the launcher does not
+ * wait for it: it goes on looking at clocks, signals and clients.
  */
 #ifndef SESSION_SERVER_H
 #define SESSION_SERVER_H

@@ -2,13 +2,13 @@
 /*
  * What may be a standard stream of a command.
  *
- * SECURITY: a descriptor is a right to whatever it leads to, wherever the
- * sandbox has its walls. So only what is no more than a stream goes in: files,
- * pipes, /dev/null and its like, unix sockets that are connected. Terminals are
- * replaced. A socket of the host's network could be connected anew, to any
- * port: its bytes are relayed. A file to write could be opened again and read:
- * unless the command may write it by its name anyway, it is written for it. What
- * leads further (a directory, a device, a namespace) is refused.
+ * SECURITY: a descriptor is a right to whatever it leads to, past all walls of
+ * the sandbox. So only files, pipes, /dev/null and the like, and connected unix
+ * sockets go in as they are. We replace terminals. A command could connect a
+ * socket of the host's network anew, to any port: we relay its bytes. A command
+ * could open a file to write again and read it: unless it may write the file by
+ * its name anyway, we write the file for it. We refuse everything that leads
+ * further (a directory, a device, a namespace).
  */
 #ifndef SESSION_STREAM_H
 #define SESSION_STREAM_H
@@ -23,7 +23,7 @@ enum stream_kind {
     STREAM_WRITTEN, /* session/scribe.h */
 };
 
-/* What is handed in as it is, is added to streams, which may be NULL. Returns the kind, or a
+/* Adds a stream that goes in as it is to streams, which may be NULL. Returns the kind, or a
  * negative errno. */
 int stream_judge(int fd, int stream, const struct image *image, struct streams *streams,
                  struct bawn_error *err);

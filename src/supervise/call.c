@@ -78,7 +78,7 @@ static bool is_read_only(int fd)
     return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
-/* It has no name that it could be looked for by, and the kernel lets nothing be made in it. */
+/* No name leads to a removed directory, and the kernel lets nobody make anything in it. */
 static bool is_removed_dir(int fd)
 {
     struct stat st;
@@ -135,8 +135,8 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
      * outside leads through the host's mounts, and its path may name something else here. */
     if (!is_anchored && !locate_is_inside(&call->locator, fd) &&
         (answer != GUARD_ALLOW || !is_removed_dir(fd))) {
-        /* What lost the name that it was opened by, but has others: that name decides. Whoever has
-         * it open could have opened it by that name for as much. */
+        /* A file may have lost the name that it was opened by, and have others. The lost name
+         * decides: the caller could have opened the file by it, with the same rights. */
         if (!locate_was_inside(&call->locator, fd, path, old))
             return -EACCES;
         return call_judge_object(call, fd, old, true, op);
@@ -150,8 +150,8 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
         report_write(call, path);
     if (answer == GUARD_ALLOW)
         return 0;
-    /* In a tree of the host what nothing grants is for a read-only mount to refuse. Where that is
-     * not read-only, whatever the reason, it is refused here. */
+    /* In a tree of the host a read-only mount refuses what no rule grants. Where the mount is not
+     * read-only, whatever the reason, we refuse. */
     if (op == PATH_WRITE && guard_is_host_tree(call->guard, path) && !is_read_only(fd))
         return -EACCES;
     return 0;

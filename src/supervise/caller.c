@@ -450,7 +450,8 @@ static bool repeats_numbers(int fd)
            (uint64_t)fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-/* What is said here is said of one file at once, and the inode is held by object. */
+/* One read of fdinfo is about one file. object holds the inode, so that nobody reuses its number.
+ */
 static int told_flags(struct caller *caller, int fd, int object, const struct statx *held)
 {
     char text[FDINFO_BYTES];

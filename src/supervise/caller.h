@@ -31,7 +31,7 @@ struct caller_ids {
 
 void caller_init(struct caller *caller, int notify_fd);
 
-/* What is known of a thread by the same id is kept, and asked for anew when that one is dead. */
+/* Keeps what is known of a thread with the same id, and asks anew if that thread is dead. */
 void caller_attach(struct caller *caller, pid_t tid, uint64_t call);
 /* Also at the end of its use. */
 void caller_forget(struct caller *caller);

@@ -13,7 +13,7 @@ void followed_done(struct followed *followed)
     followed->object = -EBADF;
 }
 
-/* What was reached is it. A path that ends in a slash names a directory, or nothing. */
+/* Takes the object that the walk reached. A path that ends in a slash must name a directory. */
 static int reached(int *fd, struct followed *followed)
 {
     followed->object = take_fd(fd);

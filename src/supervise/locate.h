@@ -77,8 +77,8 @@ struct locate_steps {
     int (*visit)(void *context, const struct location *at);
     void *context;
 };
-/* What visit returned; or 1: the last link was one of /proc's, and *ret_link has what it stands
- * for, in a descriptor that the caller closes. */
+/* Returns what visit returned. Or 1: the last link was one of /proc, and *ret_link has a descriptor
+ * of its target, which the caller closes. */
 int locate_follow(struct locator *locator, const struct locate_steps *steps, const char *path,
                   struct location *at, struct located_link *ret_link);
 

@@ -87,8 +87,8 @@ int make_symlink(struct call *call)
     return outcome(symlinkat(call->text, at.dir, at.name));
 }
 
-/* What may not be written gets no other name, by which it might. That what was found by name is on
- * the same mount, and so inside, the kernel sees to. */
+/* A file that the caller may not write gets no second name, because a rule might allow writing by
+ * that name. The kernel links only within one mount, so a source found by name is inside. */
 static int judge_source(const struct call *call, const struct followed *source)
 {
     /* The kernel links no directory, and nothing that was never in one. */

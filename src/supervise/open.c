@@ -275,7 +275,7 @@ static int open_at(void *context, const struct location *at)
     return r;
 }
 
-/* Whether what is open is opened once more for no more than it is open for. */
+/* Whether an open by a link of /proc asks for no more than the descriptor is open for. */
 static bool gains_nothing(int flags, const struct located_link *link)
 {
     bool needs_read = (flags & O_ACCMODE) != O_WRONLY;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What came in from outside as a standard stream of a command and has no name:
- * pipes, files in memory, files whose name is gone.
+ * Standard streams that came in from outside and have no name: pipes, files in
+ * memory, files whose name is gone.
  *
- * How it works: no path leads to such a thing, so no rule is about it; by way of
- * /proc/self/fd it can still be opened again, for more than it is open for. That is
- * fine with what was made inside. What others outside read too is not written by
- * who was to read it: a shell that gets its script by a pipe would run what a command
- * put there.
+ * How it works: no path leads to such a stream, so no rule is about it. But a command
+ * can open it again by /proc/self/fd, with more rights than it came in with. For
+ * streams that were made inside this is fine. A stream from outside that came in to be
+ * read must not be written: a shell outside that reads its script from the same pipe
+ * would run what the command wrote.
  *
- * The launcher adds, the process that makes calls looks: the memory is shared.
+ * The launcher adds streams, and the process that makes calls looks them up, in memory
+ * that the two share.
  */
 #ifndef SUPERVISE_STREAMS_H
 #define SUPERVISE_STREAMS_H

@@ -41,17 +41,17 @@ static void start_alarm(void)
 }
 
 /*
- * What the call must end with since a signal waits for the caller; 0: none does.
+ * The result of a call whose caller has a pending signal; 0: there is none.
  *
- * KERNEL(5.19): once its call is taken up only what kills a caller wakes it. That
- * a signal waits is seen from here. RESTART may only be said where the kernel has
- * marked this very thread (TIF_SIGPENDING), for only then does it look at the
- * result on the way out: else the number would be what the program sees. The mark
- * itself nobody shows. complete_signal() puts it, for what is sent to the whole
- * process, on the first thread unless that blocks it, else on one of those that
- * do not; retarget_shared_pending() moves it when that one blocks it later or ends.
- * So the first thread has it, or the only one that does not block the signal. Of
- * several others any may have been chosen: they are told EINTR.
+ * KERNEL(5.19): once a call is taken up, only a signal that kills wakes the caller.
+ * So we look for pending signals from here. We may answer RESTART only if the kernel
+ * has marked this very thread (TIF_SIGPENDING): only then does it look at the result
+ * on the way out. Otherwise the program would see the number. Nothing shows the mark.
+ * For a signal to the whole process, complete_signal() marks the first thread unless
+ * that one blocks the signal, else one of the threads that do not block it.
+ * retarget_shared_pending() moves the mark when its thread blocks the signal or ends.
+ * So the first thread has the mark, or the only one that does not block the signal.
+ * Of several others any may have it: those get EINTR.
  */
 static int interruption(unsigned *seen)
 {
