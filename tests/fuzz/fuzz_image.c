@@ -54,6 +54,7 @@ static void ask(const struct image *image)
         for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
             total += guard_ask(&guard, paths[i], PATH_WRITE);
             total += guard_is_host_tree(&guard, paths[i]);
+            total += guard_is_kept(&guard, paths[i]);
             total += guard_has_below(&guard, paths[i]);
             total += guard_is_same_below(&guard, paths[0], paths[i]);
         }
