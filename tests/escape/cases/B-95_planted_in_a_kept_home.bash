@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# B-92 what an earlier command left in the kept home leads nowhere, and no other workspace reaches it
+# B-95 what an earlier command left in the kept home leads nowhere, and no other workspace reaches it
 # layers: mount launch
 # seconds: 60
 # not: nested, where no home is kept
