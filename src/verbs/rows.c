@@ -201,8 +201,8 @@ static const struct option run_rows[] = {
     {.id = OPTION_LOG_SIZE,
      .name = "log-size",
      .value = "SIZE",
-     .help = "With --detach: how much of what the command says is kept for 'bawn logs', the newest "
-             "of it: 64K, 100M; 0 is nothing. Without it: 8M."},
+     .help = "With --detach: how much of the newest output bawn keeps for 'bawn logs': 64K, 100M; "
+             "0 keeps nothing. Default: 8M."},
     {.id = OPTION_STATS,
      .name = "stats",
      .help = "At the end, say in one line what the command used."},
@@ -284,8 +284,8 @@ static const struct option ps_rows[] = {
     {.id = OPTION_ALL,
      .letter = 'a',
      .name = "all",
-     .help = "Also those that were started with --detach and ended within a day, with their exit "
-             "status."},
+     .help = "Also list sessions that were started with --detach and ended within the last day, "
+             "with their exit status."},
 };
 const struct option_group ps_options = {"Which sessions", ps_rows,
                                         sizeof(ps_rows) / sizeof(ps_rows[0])};
@@ -294,7 +294,7 @@ static const struct option logs_rows[] = {
     {.id = OPTION_FOLLOW,
      .letter = 'f',
      .name = "follow",
-     .help = "Go on with what the command says, until it ends."},
+     .help = "Go on with new output until the command ends."},
     {.id = OPTION_TAIL,
      .letter = 'n',
      .name = "tail",

@@ -112,17 +112,17 @@ const struct verb verb_attach = {
 const struct verb verb_logs = {
     .name = "logs",
     .arguments = "[SID]",
-    .summary = "show what a detached command said",
+    .summary = "show the output of a detached command",
     .details =
-        "Shows the output of a command that was started with --detach: while it runs, and for a "
-        "day after its end. The newest 8 MiB are kept, or what --log-size said; where older text "
-        "is gone, that is said. Of the sessions that have ended the last 256 are kept. On a "
-        "terminal colours stay, and whatever else a terminal would obey is shown as \\xNN, "
-        "unless --raw is given; into a pipe or a file all bytes go as they are. With --json each "
-        "line is one document: {\"output\": TEXT} for what was said, and {\"sid\": SID, "
-        "\"state\": STATE, \"status\": N, \"dropped\": BYTES, \"incomplete\": WHY} at the end, "
-        "with null for what is not so; the state is "
-        "'running', 'ended', or 'lost' where bawn was killed.\n" KEPT_WORDS,
+        "Shows the output of a command that was started with --detach, while it runs and for a day "
+        "after its end. bawn keeps the newest 8 MiB, or as much as --log-size says, and says where "
+        "older text is gone. It keeps the last 256 sessions that have ended.\n"
+        "On a terminal logs passes colours on, and shows other control characters as \\xNN, unless "
+        "you give --raw. Into a pipe or a file it writes all bytes as they are.\n"
+        "With --json each line is one document: {\"output\": TEXT} for output, and {\"sid\": SID, "
+        "\"state\": STATE, \"status\": N, \"dropped\": BYTES, \"incomplete\": WHY} at the end. "
+        "Members that do not apply are null. The state is 'running', 'ended', or 'lost' if bawn "
+        "was killed.\n" KEPT_WORDS,
     .max_args = 1,
     .groups = (const struct option_group *const[]){&logs_options, &verb_options, NULL},
 };
@@ -131,11 +131,10 @@ const struct verb verb_wait = {
     .name = "wait",
     .arguments = "[SID]...",
     .summary = "wait for the end of sessions",
-    .details =
-        "Waits until each session has ended, and ends with the exit status of the last one's "
-        "command, as 'bawn run' would. Of a detached session the status is kept for a day. The "
-        "exit status is 125 where the time is over before, where there is no such session, and "
-        "where bawn was killed, so that nobody knows.\n" KEPT_WORDS,
+    .details = "Waits until each session has ended, and exits with the status of the last one's "
+               "command, as 'bawn run' would. bawn keeps the status of a detached session for a "
+               "day. The exit status is 125 if the time is over before, if there is no such "
+               "session, or if bawn was killed and nobody knows the status.\n" KEPT_WORDS,
     .max_args = ARGS_ANY,
     .groups = (const struct option_group *const[]){&wait_options, &verb_options, NULL},
 };
