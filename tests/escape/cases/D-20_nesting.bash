@@ -33,7 +33,7 @@ timeout 25 "$BAWN" run -C "$WS" --ro "$BIN" --rw "$OUT" --ro "$(dirname "$real")
 STATUS=$?
 strict_or_refused "in a sandbox of ours"
 # It has neither Landlock nor a listener: it says what the outer one lacks.
-[[ $STATUS != 125 ]] || is 1 "$(grep -c 'outer one with --allow-containers' "$T/stderr")" \
+[[ $STATUS != 125 ]] || is 1 "$(grep -c 'start that one with --allow-containers' "$T/stderr")" \
     "the refusal names the outer sandbox's option"
 
 # In one that lets containers run inside, it is to start. Nested itself, the outermost allows it.
