@@ -186,6 +186,14 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
             CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (is_in_ns ? CLONE_NEWCGROUP : 0), err);
     if (result == 0)
         result = open_spaces(image, setup->spaces, err);
+    /* While the launcher writes the maps. SECURITY: in a session of our own no terminal of the
+     * host's can become ours, or a command's. */
+    if (result == 0 && setsid() < 0)
+        result = error_errno(err, errno, "start a session");
+    if (result == 0)
+        result = confine_bounds(image, err);
+    if (result == 0 && sethostname("bawn", 4) < 0)
+        result = error_errno(err, errno, "set the host name");
     if (result == 0)
         result = enter_ids(image, sock, trees, err);
     if (result == 0)
@@ -194,17 +202,9 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
         result = limit_counts(image, err);
     if (!has_net)
         net_tell_spare(spare_fd);
-    if (result == 0 && sethostname("bawn", 4) < 0)
-        result = error_errno(err, errno, "set the host name");
     if (result == 0)
         result =
             root_make(request, ids_are_from_outside(image) ? trees : NULL, &setup->root_fd, err);
-    /* While the network is being made. SECURITY: in a session of our own no terminal of the host's
-     * can become ours, or a command's. */
-    if (result == 0 && setsid() < 0)
-        result = error_errno(err, errno, "start a session");
-    if (result == 0)
-        result = confine_bounds(image, err);
     if (result == 0 && has_net)
         result = net_join(&setup->net, err);
     if (result == 0 && request->make_groups)
