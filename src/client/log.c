@@ -101,7 +101,7 @@ static void note_piece(struct pieces *pieces, int dir_fd, const char *name)
         !text_parse_count(name + length, UINT64_MAX / 2, &piece.start) ||
         fstatat(dir_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
         return;
-    (void)snprintf(piece.name, sizeof(piece.name), "%s", name);
+    (void)stpcpy(piece.name, name);
     piece.size = (uint64_t)status.st_size;
     for (; i > 0 && pieces->items[i - 1].start > piece.start; i--)
         pieces->items[i] = pieces->items[i - 1];
