@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2088 # the shells inside expand the tilde
 # B-94 a sandbox that shares the kept home moves a grant of another's: what is protected in it stays so
 # layers: notify
 # not: nested, where no home is kept
