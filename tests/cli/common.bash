@@ -51,6 +51,30 @@ forget_kept() {
     done
 }
 
+# A place of the test's own for sessions; short, for it is typed into addresses of sockets elsewhere. The
+# plan is made once, so that no test waits for it.
+sessions_setup() {
+    cli_setup
+    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+    XDG_RUNTIME_DIR=$(mktemp -d /tmp/bawn-session.XXXXXX)
+    export XDG_RUNTIME_DIR
+    chmod 700 "$XDG_RUNTIME_DIR"
+    "$BAWN" run -- true
+}
+
+# Ends them all. What one leaves behind is found here, in every test.
+sessions_teardown() {
+    local sid
+
+    for sid in $("$BAWN" ps --json | python3 -c '
+import json, sys
+for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
+        "$BAWN" stop --timeout 0 "$sid" >/dev/null
+    done
+    forget_kept
+    rmdir "$XDG_RUNTIME_DIR" || { rm -rf "$XDG_RUNTIME_DIR"; return 1; }
+}
+
 # Every verb that can be run, one a line.
 cli_verbs() {
     printf '%s\n' run shell ps status stop attach logs wait exec metrics check why plan detect doctor \

@@ -6,26 +6,11 @@
 load common
 
 setup() {
-    cli_setup
-    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
-    XDG_RUNTIME_DIR=$(mktemp -d /tmp/bawn-logs.XXXXXX)
-    export XDG_RUNTIME_DIR
-    chmod 700 "$XDG_RUNTIME_DIR"
+    sessions_setup
     kept=$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/sessions
-    "$BAWN" run -- true
 }
 
-teardown() {
-    local sid
-
-    for sid in $("$BAWN" ps --json | python3 -c '
-import json, sys
-for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
-        "$BAWN" stop --timeout 0 "$sid" >/dev/null
-    done
-    forget_kept
-    rmdir "$XDG_RUNTIME_DIR" || { rm -rf "$XDG_RUNTIME_DIR"; return 1; }
-}
+teardown() { sessions_teardown; }
 
 # start [OPTION...] LINE: a detached shell; its name is $sid.
 start() {

@@ -6,28 +6,10 @@
 load common
 
 setup() {
-    cli_setup
-    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
-    # Named anew for each test; short, for it is typed into addresses of sockets elsewhere.
-    XDG_RUNTIME_DIR=$(mktemp -d /tmp/bawn-session.XXXXXX)
-    export XDG_RUNTIME_DIR
-    chmod 700 "$XDG_RUNTIME_DIR"
-    # The plan is made once, so that no test waits for it.
-    "$BAWN" run -- true
+    sessions_setup
 }
 
-teardown() {
-    local sid
-
-    for sid in $("$BAWN" ps --json | python3 -c '
-import json, sys
-for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
-        "$BAWN" stop --timeout 0 "$sid" >/dev/null
-    done
-    forget_kept
-    # What a session leaves behind is found here, in every test.
-    rmdir "$XDG_RUNTIME_DIR" || { rm -rf "$XDG_RUNTIME_DIR"; return 1; }
-}
+teardown() { sessions_teardown; }
 
 # A field of the only session.
 only() {
