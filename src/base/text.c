@@ -297,3 +297,10 @@ void text_unescape_octal(char *text)
     }
     *out = '\0';
 }
+
+bool text_ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+
+    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}

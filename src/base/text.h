@@ -48,4 +48,6 @@ bool text_parse_count(const char *text, uint64_t max, uint64_t *ret_value);
 /* The word nearest to text by edit distance, or NULL when none is near enough to be meant. */
 const char *text_nearest(const char *text, const char *const *words, size_t count);
 
+bool text_ends_with(const char *text, const char *end);
+
 #endif

@@ -178,7 +178,7 @@ static const char *say_own(const struct policy *policy, const struct path_decisi
     if (decision->rule && rule_is_copy(decision->rule))
         return "a copy: the host's file stays as it is, unless --write-back is given";
     if (is_gitconfig(policy, path))
-        return "the command's own: of the host there are settings of git that run nothing";
+        return "the command's own: of the host there are at most settings of git that run nothing";
     return decision->rule && decision->rule->is_kept
                ? "kept for this workspace: nothing of the host is there"
                : "private: nothing of the host is there";

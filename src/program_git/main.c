@@ -12,6 +12,7 @@
  * "t" and the text; "e" and why something could not be read. GIT_DIR is the
  * repository that conditional includes ask about, or "".
  */
+#include "base/text.h"
 #include "config/gitconfig.h"
 
 #include <git2/buffer.h>
@@ -51,13 +52,6 @@ static void tell_error(const char *file)
     (void)putchar('\0');
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-
-    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 /* The file that an include in another names, whether it was followed or not. */
 static void name_included(struct reader *reader, unsigned depth, const char *value)
 {
@@ -87,7 +81,7 @@ static void take_entry(struct reader *reader, const git_config_entry *entry)
     gitconfig_add(&reader->text, entry->name, entry->value);
     if (entry->include_depth >= DEPTH_MAX || !entry->value ||
         (strncmp(entry->name, "include.", 8) != 0 && strncmp(entry->name, "includeif.", 10) != 0) ||
-        !ends_with(entry->name, ".path"))
+        !text_ends_with(entry->name, ".path"))
         return;
     name_included(reader, entry->include_depth, entry->value);
     if (strncmp(entry->name, "includeif.onbranch:", 19) == 0 && reader->repository) {

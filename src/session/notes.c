@@ -59,13 +59,6 @@ static void tell_trace(const struct session *session, bool has_failed)
     session_say(session, &said);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-
-    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 /* Git tells an errno, and not that there is a way. */
 static void tell_git(const struct session *session)
 {
@@ -76,7 +69,7 @@ static void tell_git(const struct session *session)
         return;
     (void)error_set(&said, EACCES, "run.git",
                     "git was not let write %s, which says what git runs outside", path);
-    if (ends_with(path, "/config") || ends_with(path, "/.gitmodules"))
+    if (text_ends_with(path, "/config") || text_ends_with(path, "/.gitmodules"))
         error_hint(&said, "do it outside, or allow it for one run: --rw %s", path);
     else
         error_hint(&said, "do it outside; a worktree or submodule that is there can be worked in");

@@ -65,7 +65,7 @@ push.default=current" ]
     [[ $output == *"  file         $HOME/.gitconfig, of your git configuration what runs nothing:"*'[user] name = "Ada"'* ]]
     [[ $("$BAWN" plan --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["gitconfig"])') == *'name = "Ada"'* ]]
     run -0 "$BAWN" check read ~/.gitconfig
-    [[ $output == *"the command's own: of the host there are settings of git that run nothing" ]]
+    [[ $output == *"the command's own: of the host there are at most settings of git that run nothing" ]]
     run -0 "$BAWN" run -- sh -c 'echo mine >>~/.gitconfig'
     [[ $(cat "$HOME/.gitconfig") != *mine* ]]
 }
