@@ -68,6 +68,8 @@ static void set_flags(struct compiler *compiler)
     head->cwd = compiler_string(compiler, compile_inside(plan, compiler->input->cwd, inside));
     head->backend = plan->backend;
     head->reads = (uint32_t)policy_number(plan->policy, SETTING_READS);
+    head->network_mode = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_MODE);
+    head->network_unlisted = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_UNLISTED);
 }
 
 static void add_landlock(struct compiler *compiler)
@@ -112,6 +114,25 @@ static void add_rules(struct compiler *compiler)
         struct image_rule entry = rules_pack(*rule, keep_string, compiler);
 
         compiler_add(compiler, PART_RULES, &entry, sizeof(entry));
+    }
+}
+
+static void add_net_rules(struct compiler *compiler)
+{
+    const struct policy *policy = compiler->input->plan->policy;
+
+    vec_each (&policy->net_rules, rule) {
+        struct image_net_rule entry = rules_pack_net(*rule, keep_string, compiler);
+
+        compiler_add(compiler, PART_NET_RULES, &entry, sizeof(entry));
+    }
+    vec_each (&policy->items, item) {
+        struct image_item entry;
+
+        if (!rules_keep_list(item->list))
+            continue;
+        entry = rules_pack_item(item, keep_string, compiler);
+        compiler_add(compiler, PART_ITEMS, &entry, sizeof(entry));
     }
 }
 
@@ -363,6 +384,7 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
         return r;
     add_landlock(compiler);
     add_rules(compiler);
+    add_net_rules(compiler);
     add_watches(compiler);
     add_environment(compiler);
     add_limits(compiler);

@@ -356,6 +356,9 @@ static void decide_proxied(const struct policy *policy, const struct host *targe
         decide_allowed(search, decision->item->layer->authority, decision);
     } else if (decision->special && !winner) {
         decision->reason = NET_BY_SPECIAL;
+    } else if (!winner && policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED) {
+        decision->reason = NET_BY_MODE;
+        decide_allowed(search, AUTHORITY_BUILTIN, decision);
     } else if (!winner) {
         decision->reason = NET_BY_UNLISTED;
         if (policy_number(policy, SETTING_NETWORK_UNLISTED) == UNLISTED_ASK)
@@ -408,11 +411,73 @@ void decide_net(const struct policy *policy, const struct host *target,
     if (search.denied) {
         ret_decision->rule = search.denied;
         ret_decision->reason = NET_BY_RULE;
-    } else if (mode == NETWORK_PROXY) {
+    } else if (mode == NETWORK_PROXY || mode == NETWORK_ISOLATED) {
         decide_proxied(policy, target, &search, ret_decision);
     } else {
         ret_decision->access = ACCESS_ALLOW;
     }
+}
+
+static bool is_pinned(const struct policy *policy, const char *name, const struct host *address)
+{
+    struct host pinned;
+
+    vec_each (&policy->items, item) {
+        if (item->list == LIST_NETWORK_HOSTS && strcasecmp(item->key, name) == 0 &&
+            host_parse_address(item->value, &pinned) &&
+            memcmp(pinned.address, address->address, sizeof(pinned.address)) == 0)
+            return true;
+    }
+    return false;
+}
+
+void decide_net_address(const struct policy *policy, const struct host *name,
+                        const struct host *address, struct net_decision *ret_decision)
+{
+    struct net_decision on_address;
+    struct host target = *address;
+
+    target.port = name->port;
+    decide_net(policy, name, ret_decision);
+    if (ret_decision->access == ACCESS_DENY)
+        return;
+    decide_net(policy, &target, &on_address);
+    /* That nobody lists an ordinary address by itself is no matter: the name is. */
+    if (on_address.reason == NET_BY_UNLISTED ||
+        (on_address.reason == NET_BY_SPECIAL && is_pinned(policy, name->name, address)))
+        return;
+    if (on_address.access > ret_decision->access)
+        *ret_decision = on_address;
+}
+
+struct lookup_search {
+    const struct policy *policy;
+    struct host target;
+    enum access laxest;
+};
+
+static void lookup_found(void *context, const struct net_rule *rule, unsigned specificity)
+{
+    struct lookup_search *search = context;
+    struct net_decision decision;
+
+    (void)specificity;
+    search->target.port = rule->host.port;
+    decide_net(search->policy, &search->target, &decision);
+    if (decision.access < search->laxest)
+        search->laxest = decision.access;
+}
+
+enum access decide_net_lookup(const struct policy *policy, const struct host *name)
+{
+    struct lookup_search search = {.policy = policy, .target = *name};
+    struct net_decision decision;
+
+    search.target.port = 0;
+    decide_net(policy, &search.target, &decision);
+    search.laxest = decision.access;
+    netindex_ask_ports(&policy->net_index, name, lookup_found, &search);
+    return search.laxest;
 }
 
 static const struct item *find_socket(const struct policy *policy, const char *path)

@@ -82,6 +82,14 @@ struct net_decision {
 void decide_net(const struct policy *policy, const struct host *target,
                 struct net_decision *ret_decision);
 
+/* An address that a name turned out to have: the decision on the name, made stricter by what is
+ * said about the address. A special one must be listed, or the name pinned to it. */
+void decide_net_address(const struct policy *policy, const struct host *name,
+                        const struct host *address, struct net_decision *ret_decision);
+
+/* The laxest decision on a name over all ports: whether it may be looked up at all. */
+enum access decide_net_lookup(const struct policy *policy, const struct host *name);
+
 /* Connecting to a unix socket: where writing is allowed (the program could have made the socket,
  * and the kernel asks for write permission), or where an entry lists it. An entry makes up for a
  * grant that is missing; a rule that says no stands, and a built-in entry unless it is named. */

@@ -307,6 +307,7 @@ bool netindex_add(struct netindex *index, struct net_rule *rule)
 struct ask {
     const struct netindex *index;
     uint16_t port;
+    bool any_port;
     void (*found)(void *context, const struct net_rule *rule, unsigned specificity);
     void *context;
 };
@@ -317,7 +318,7 @@ static void ask_key(const struct ask *ask, uint64_t scope, const char *key, size
     const struct net_rule *rule = map_get(&ask->index->by_key, scope, key, length);
 
     for (; rule; rule = rule->next)
-        if (rule->host.port == 0 || rule->host.port == ask->port)
+        if (ask->any_port || rule->host.port == 0 || rule->host.port == ask->port)
             ask->found(ask->context, rule, specificity * 2 + (rule->host.port != 0));
 }
 
@@ -339,16 +340,14 @@ static void ask_name(const struct ask *ask, const char *name)
     }
 }
 
-void netindex_ask(const struct netindex *index, const struct host *target,
-                  void (*found)(void *context, const struct net_rule *rule, unsigned specificity),
-                  void *context)
+static void ask_all(const struct ask *ask, const struct host *target)
 {
-    struct ask ask = {.index = index, .port = target->port, .found = found, .context = context};
+    const struct netindex *index = ask->index;
     unsigned char masked[16];
     unsigned lowest;
 
     if (target->kind == HOST_NAME) {
-        ask_name(&ask, target->name);
+        ask_name(ask, target->name);
         return;
     }
     memcpy(masked, target->address, sizeof(masked));
@@ -358,6 +357,25 @@ void netindex_ask(const struct netindex *index, const struct host *target,
         if (!index->has_prefix[bits])
             continue;
         address_mask(masked, bits);
-        ask_key(&ask, 16 + bits, (const char *)masked, sizeof(masked), bits);
+        ask_key(ask, 16 + bits, (const char *)masked, sizeof(masked), bits);
     }
+}
+
+void netindex_ask(const struct netindex *index, const struct host *target,
+                  void (*found)(void *context, const struct net_rule *rule, unsigned specificity),
+                  void *context)
+{
+    struct ask ask = {.index = index, .port = target->port, .found = found, .context = context};
+
+    ask_all(&ask, target);
+}
+
+void netindex_ask_ports(const struct netindex *index, const struct host *target,
+                        void (*found)(void *context, const struct net_rule *rule,
+                                      unsigned specificity),
+                        void *context)
+{
+    struct ask ask = {.index = index, .any_port = true, .found = found, .context = context};
+
+    ask_all(&ask, target);
 }

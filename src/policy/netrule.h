@@ -33,6 +33,9 @@ struct host {
 struct net_rule {
     struct host host;
     enum { NET_ALLOW, NET_ASK, NET_DENY } verdict;
+    bool opaque;    /* what is said on the connection need be neither TLS nor HTTP */
+    bool ech;       /* a TLS client may hide the name that it wants */
+    const char *by; /* only for this program and what it starts: its path; NULL: for all */
     const char *spelled;
     const struct layer *layer;
     struct origin origin;
@@ -67,5 +70,11 @@ bool netindex_add(struct netindex *index, struct net_rule *rule);
 void netindex_ask(const struct netindex *index, const struct host *target,
                   void (*found)(void *context, const struct net_rule *rule, unsigned specificity),
                   void *context);
+
+/* The same of rules for whatever port. */
+void netindex_ask_ports(const struct netindex *index, const struct host *target,
+                        void (*found)(void *context, const struct net_rule *rule,
+                                      unsigned specificity),
+                        void *context);
 
 #endif

@@ -25,6 +25,7 @@ static const struct {
     [WHO_WATCH] = {"the process that masks hidden names that appear", true},
     [WHO_RECORDER] = {"the process that keeps what the command says", false},
     [WHO_STAND_IN] = {"the process that watches over the limits", false},
+    [WHO_NET] = {"the process that is the network", false},
 };
 
 /* A number that is left out where it says nothing. */

@@ -16,6 +16,7 @@ struct head {
     uint32_t version, what, who, verdict;
     int32_t pid, errnum;
     uint32_t times, lost;
+    uint64_t sent, received;
 };
 
 /* With the final zero. */
@@ -42,7 +43,9 @@ size_t event_pack(const struct event *event, char bytes[static EVENT_BYTES])
                         .pid = event->pid,
                         .errnum = event->errnum,
                         .times = event->times,
-                        .lost = event->lost};
+                        .lost = event->lost,
+                        .sent = event->sent,
+                        .received = event->received};
     size_t size = sizeof(head);
 
     memcpy(bytes, &head, sizeof(head));
@@ -74,7 +77,9 @@ int event_unpack(const char *bytes, size_t size, struct event *ret_event)
                                 .pid = head.pid,
                                 .errnum = head.errnum,
                                 .times = head.times,
-                                .lost = head.lost};
+                                .lost = head.lost,
+                                .sent = head.sent,
+                                .received = head.received};
     for (size_t i = 0; i < EVENT_TEXTS; i++) {
         size_t length = strnlen(bytes + at, size - at);
 
@@ -154,7 +159,8 @@ const char *event_name(uint32_t what)
     static const char *const names[EVENT_COUNT] = {
         [EVENT_REFUSED] = "refused", [EVENT_GITFILE] = "gitfile", [EVENT_MASKED] = "masked",
         [EVENT_FULL] = "full",       [EVENT_LIMIT] = "limit",     [EVENT_STREAM] = "stream",
-        [EVENT_FAILED] = "failed",   [EVENT_ENDED] = "ended"};
+        [EVENT_FAILED] = "failed",   [EVENT_BARRED] = "barred",   [EVENT_REACHED] = "reached",
+        [EVENT_ENDED] = "ended"};
 
     return names[what];
 }
@@ -164,7 +170,7 @@ const char *event_who_name(uint32_t who)
     static const char *const names[WHO_COUNT] = {
         [WHO_LAUNCHER] = "launcher", [WHO_KEEPER] = "keeper", [WHO_CALLS] = "calls",
         [WHO_SCRIBE] = "scribe",     [WHO_WATCH] = "watch",   [WHO_RECORDER] = "recorder",
-        [WHO_STAND_IN] = "stand-in"};
+        [WHO_STAND_IN] = "stand-in", [WHO_NET] = "net"};
 
     return names[who];
 }

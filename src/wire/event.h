@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_VERSION = 1 };
+enum { EVENT_VERSION = 2 };
 
 enum event_what {
     EVENT_REFUSED, /* a call of the command's: call, path, rule, verdict, errnum */
@@ -28,6 +28,9 @@ enum event_what {
     EVENT_LIMIT,   /* the command waits for more than it may: call, path, errnum */
     EVENT_STREAM,  /* what the command says cannot be written any more: error */
     EVENT_FAILED,  /* who tells it ends: error */
+    EVENT_BARRED,  /* a host that the command may not reach: call is the way ("connect", "http",
+                      "socks", "lookup"), path is host:port, rule, verdict, message and hint */
+    EVENT_REACHED, /* connections to path, host:port, since the last one: times, sent, received */
     EVENT_ENDED,   /* the launcher's own: a process has ended that should not have */
     EVENT_COUNT,
 };
@@ -40,6 +43,7 @@ enum event_who {
     WHO_WATCH,
     WHO_RECORDER,
     WHO_STAND_IN,
+    WHO_NET,
     WHO_COUNT
 };
 
@@ -65,6 +69,7 @@ struct event {
     int32_t errnum;                 /* what the caller was told, or of the error; 0: none */
     uint32_t times;                 /* how often, where it stands for several; else 1 */
     uint32_t lost;                  /* what else happened in this process and was not told */
+    uint64_t sent, received;        /* bytes of EVENT_REACHED, as the command sees them */
     const char *texts[EVENT_TEXTS]; /* NULL is "" */
 };
 

@@ -9,12 +9,14 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimB";
+const char image_magic[8] = "bawnimC";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
     [PART_MOUNTS] = sizeof(struct image_mount),
     [PART_RULES] = sizeof(struct image_rule),
+    [PART_NET_RULES] = sizeof(struct image_net_rule),
+    [PART_ITEMS] = sizeof(struct image_item),
     [PART_LANDLOCK] = sizeof(struct image_landlock_rule),
     [PART_FILTER] = sizeof(struct sock_filter),
     [PART_ENV] = sizeof(struct image_env),
@@ -59,6 +61,10 @@ static bool strings_fit(const struct image *image)
     image_each (image, PART_RULES, struct image_rule, rule)
         fit = fit && has_string(image, rule->path) && has_string(image, rule->spelled) &&
               has_string(image, rule->name) && has_string(image, rule->link);
+    image_each (image, PART_NET_RULES, struct image_net_rule, rule)
+        fit = fit && has_string(image, rule->spelled) && has_string(image, rule->by);
+    image_each (image, PART_ITEMS, struct image_item, item)
+        fit = fit && has_string(image, item->key) && has_string(image, item->value);
     image_each (image, PART_LANDLOCK, struct image_landlock_rule, rule)
         fit = fit && has_string(image, rule->path);
     image_each (image, PART_ENV, struct image_env, env)

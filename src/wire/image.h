@@ -78,6 +78,18 @@ struct image_rule {
     uint16_t order; /* of the layer */
 };
 
+/* A rule on hosts, and an entry of a list: see wire/rules.h. */
+struct image_net_rule {
+    uint32_t spelled, by;
+    uint8_t verdict, flags, authority, reserved;
+    uint16_t order, reserved_too;
+};
+struct image_item {
+    uint32_t key, value; /* key 0: none */
+    uint8_t list, authority;
+    uint16_t order;
+};
+
 struct image_landlock_rule {
     uint32_t path; /* absolute, inside */
     uint32_t reserved;
@@ -173,6 +185,8 @@ enum image_part {
                     */
     PART_MOUNTS,
     PART_RULES,
+    PART_NET_RULES,
+    PART_ITEMS, /* of the lists of the network */
     PART_LANDLOCK,
     PART_FILTER, /* struct sock_filter */
     PART_ENV,
@@ -202,7 +216,8 @@ struct image {
     uint32_t last_capability; /* that the kernel has */
     uint32_t dropped;         /* of the notes: what was asked for, and best effort goes without */
     uint32_t backend;         /* enum backend_id: what carries it out */
-    uint32_t reserved;
+    uint8_t network_mode, network_unlisted; /* SETTING_NETWORK_MODE, SETTING_NETWORK_UNLISTED */
+    uint8_t reserved[2];
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "policy/build.h"
+#include "policy/message.h"
 
 #include <errno.h>
 
@@ -11,6 +12,10 @@ enum {
     IS_REPEAT = 2,
     IS_READ_ONLY = 4,
     IS_ONLY_DIR = 8,
+};
+enum {
+    IS_OPAQUE = 1,
+    TAKES_ECH = 2,
 };
 
 static uint32_t pack_string(const char *text, rules_string string, void *context)
@@ -36,20 +41,49 @@ struct image_rule rules_pack(const struct path_rule *rule, rules_string string, 
     };
 }
 
+struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string string,
+                                     void *context)
+{
+    return (struct image_net_rule){
+        .spelled = pack_string(rule->spelled, string, context),
+        .by = pack_string(rule->by, string, context),
+        .verdict = (uint8_t)rule->verdict,
+        .flags = (uint8_t)((rule->opaque ? IS_OPAQUE : 0) | (rule->ech ? TAKES_ECH : 0)),
+        .authority = (uint8_t)rule->layer->authority,
+        .order = (uint16_t)rule->layer->order,
+    };
+}
+
+bool rules_keep_list(enum list_id list)
+{
+    return list == LIST_NETWORK_HOSTS || list == LIST_NETWORK_HOST_PORTS;
+}
+
+struct image_item rules_pack_item(const struct item *item, rules_string string, void *context)
+{
+    return (struct image_item){
+        .key = pack_string(item->key, string, context),
+        .value = pack_string(item->value, string, context),
+        .list = (uint8_t)item->list,
+        .authority = (uint8_t)item->layer->authority,
+        .order = (uint16_t)item->layer->order,
+    };
+}
+
 /* Rules of one speaker share a layer; only its rank and its place in the order count. */
-static const struct layer *find_layer(struct policy *policy, const struct image_rule *rule)
+static const struct layer *find_layer(struct policy *policy, unsigned authority, unsigned order)
 {
     struct layer *layer;
 
     vec_each (&policy->layers, known) {
-        if ((*known)->authority == rule->authority && (*known)->order == rule->order)
+        if ((*known)->authority == authority && (*known)->order == order)
             return *known;
     }
     layer = arena_new(&policy->arena, struct layer);
     if (!layer)
         return NULL;
-    layer->authority = rule->authority;
-    layer->order = rule->order;
+    layer->authority = authority;
+    layer->order = order;
     return vec_push(&policy->layers, layer) ? layer : NULL;
 }
 
@@ -57,6 +91,11 @@ static const struct layer *find_layer(struct policy *policy, const struct image_
 static const char *unpack_string(const struct image *image, uint32_t at)
 {
     return at ? image_string(image, at) : NULL;
+}
+
+static int bad_rule(struct bawn_error *err)
+{
+    return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown rule");
 }
 
 static int unpack_rule(const struct image *image, const struct image_rule *from,
@@ -67,8 +106,8 @@ static int unpack_rule(const struct image *image, const struct image_rule *from,
 
     if (from->authority >= AUTHORITY_COUNT || from->kind > RULE_SEALED ||
         from->read > ACCESS_DENY || from->write > ACCESS_DENY || !from->path)
-        return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown rule");
-    layer = find_layer(policy, from);
+        return bad_rule(err);
+    layer = find_layer(policy, from->authority, from->order);
     rule = arena_new(&policy->arena, struct path_rule);
     if (!layer || !rule)
         return error_memory(err);
@@ -91,16 +130,19 @@ static int unpack_rule(const struct image *image, const struct image_rule *from,
     return pathtree_add(&policy->tree, &policy->arena, rule, err);
 }
 
+static void unpack_setting(struct policy *policy, enum setting_id id, uint64_t number)
+{
+    policy->settings[id].is_set = true;
+    policy->settings[id].number = number;
+}
+
 int rules_unpack(const struct image *image, struct policy *policy, struct bawn_error *err)
 {
-    struct setting *reads = &policy->settings[SETTING_READS];
-
     if (image->reads > READS_STATIC)
         return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown mode");
     policy->workspace = image_string(image, image->workspace);
     policy->home = image_string(image, image->home);
-    reads->is_set = true;
-    reads->number = image->reads;
+    unpack_setting(policy, SETTING_READS, image->reads);
     image_each (image, PART_RULES, struct image_rule, rule) {
         int r = unpack_rule(image, rule, policy, err);
 
@@ -108,4 +150,65 @@ int rules_unpack(const struct image *image, struct policy *policy, struct bawn_e
             return r;
     }
     return 0;
+}
+
+static int unpack_net_rule(const struct image *image, const struct image_net_rule *from,
+                           struct policy *policy, struct bawn_error *err)
+{
+    struct net_rule *rule = arena_new(&policy->arena, struct net_rule);
+    const struct layer *layer;
+
+    if (from->authority >= AUTHORITY_COUNT || from->verdict > NET_DENY)
+        return bad_rule(err);
+    layer = find_layer(policy, from->authority, from->order);
+    if (!layer || !rule)
+        return error_memory(err);
+    *rule = (struct net_rule){
+        .verdict = from->verdict,
+        .opaque = from->flags & IS_OPAQUE,
+        .ech = from->flags & TAKES_ECH,
+        .by = unpack_string(image, from->by),
+        .spelled = image_string(image, from->spelled),
+        .layer = layer,
+    };
+    if (host_parse_rule(rule->spelled, &rule->host))
+        return bad_rule(err);
+    return vec_push(&policy->net_rules, rule) && netindex_add(&policy->net_index, rule)
+               ? 0
+               : error_memory(err);
+}
+
+static int unpack_item(const struct image *image, const struct image_item *from,
+                       struct policy *policy, struct bawn_error *err)
+{
+    struct item item = {.list = from->list,
+                        .key = unpack_string(image, from->key),
+                        .value = image_string(image, from->value)};
+
+    if (from->authority >= AUTHORITY_COUNT || !rules_keep_list(from->list) ||
+        (from->list == LIST_NETWORK_HOSTS && !item.key))
+        return bad_rule(err);
+    item.layer = find_layer(policy, from->authority, from->order);
+    return item.layer && vec_push(&policy->items, item) ? 0 : error_memory(err);
+}
+
+int rules_unpack_net(const struct image *image, struct policy *policy, struct bawn_error *err)
+{
+    int r = 0;
+
+    if (image->network_mode > NETWORK_HOST || image->network_unlisted > UNLISTED_ASK)
+        return bad_rule(err);
+    unpack_setting(policy, SETTING_NETWORK_MODE, image->network_mode);
+    unpack_setting(policy, SETTING_NETWORK_UNLISTED, image->network_unlisted);
+    image_each (image, PART_NET_RULES, struct image_net_rule, rule) {
+        if (r == 0)
+            r = unpack_net_rule(image, rule, policy, err);
+    }
+    image_each (image, PART_ITEMS, struct image_item, item) {
+        if (r == 0)
+            r = unpack_item(image, item, policy, err);
+    }
+    if (r == 0 && message_summarize(policy) < 0)
+        r = error_memory(err);
+    return r;
 }

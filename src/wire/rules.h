@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The policy's path rules in an image: one way to write them, one to read them.
+ * The policy's rules in an image: one way to write them, one to read them.
  * Whoever reads them decides by the policy's own code, so nothing that counts
  * for a decision, or names it, may be left out.
  */
@@ -14,9 +14,17 @@
 typedef uint32_t (*rules_string)(void *context, const char *text);
 
 struct image_rule rules_pack(const struct path_rule *rule, rules_string string, void *context);
+struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string string,
+                                     void *context);
+struct image_item rules_pack_item(const struct item *item, rules_string string, void *context);
+/* Whether the image has the entries of this list. */
+bool rules_keep_list(enum list_id list);
 
 /* Rules, places and what is asked of all reads, into an empty policy, whose strings are the
  * image's. policy_done also after a failure. */
 int rules_unpack(const struct image *image, struct policy *policy, struct bawn_error *err);
+
+/* All that decide_net asks, likewise. */
+int rules_unpack_net(const struct image *image, struct policy *policy, struct bawn_error *err);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A compiled plan that something spoilt: once it is checked, nothing in it leads outside. */
 #include "fuzz/fuzz.h"
+#include "policy/build.h"
+#include "policy/decide.h"
 #include "supervise/guard.h"
-#include "wire/image.h"
+#include "wire/rules.h"
 
 #include <linux/filter.h>
 
@@ -62,6 +64,25 @@ static void ask(const struct image *image)
     guard_done(&guard);
 }
 
+/* What bawn-net does with it. */
+static void ask_net(const struct image *image)
+{
+    static const char *const names[] = {"a.example:443", "10.0.0.1:80", "localhost:800"};
+    struct bawn_error err = {0};
+    struct policy policy = {0};
+    struct net_decision decision;
+    struct host target;
+
+    if (rules_unpack_net(image, &policy, &err) == 0) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+            fuzz_require(host_parse_target(names[i], &target) == NULL);
+            decide_net(&policy, &target, &decision);
+            total += decision.access;
+        }
+    }
+    policy_done(&policy);
+}
+
 struct whole {
     struct image head;
     struct image_mount skeleton[2], mounts[2];
@@ -69,6 +90,8 @@ struct whole {
     struct image_dep deps[2];
     struct sock_filter filter[4];
     struct image_rule rules[4];
+    struct image_net_rule net_rules[2];
+    struct image_item items[2];
     struct image_env env[2];
     struct image_watch watches[2];
     uint32_t notes[2];
@@ -83,13 +106,18 @@ static struct image_span span_of(size_t at, size_t count)
 /* One that is good, with something in every part. */
 static void make_whole(struct whole *whole)
 {
-    static const char strings[] = "\0/work\0.git/hooks/**\0/home/user\0usr";
+    static const char strings[] = "\0/work\0.git/hooks/**\0/home/user\0usr\0*.example\0"
+                                  "10.0.0.1";
     struct image *image = &whole->head;
 
     *whole = (struct whole){.rules = {{.path = 1, .kind = RULE_PATH, .write = ACCESS_ALLOW},
                                       {.path = 7, .kind = RULE_PROTECTED, .flags = 1, .spelled = 7},
                                       {.path = 21, .link = 1, .kind = RULE_SECRET},
                                       {.path = 1, .name = 21, .kind = RULE_PATH}},
+                            .net_rules = {{.spelled = 36, .verdict = NET_ALLOW},
+                                          {.spelled = 46, .verdict = NET_DENY, .by = 1}},
+                            .items = {{.key = 36, .value = 46, .list = LIST_NETWORK_HOSTS},
+                                      {.value = 46, .list = LIST_NETWORK_HOST_PORTS}},
                             .watches = {{.path = 1, .tree = 1}, {.path = 21, .flags = 1}},
                             .notes = {7, 1}};
     memcpy(whole->strings, strings, sizeof(strings));
@@ -101,6 +129,8 @@ static void make_whole(struct whole *whole)
     image->parts[PART_DEPS] = span_of(offsetof(struct whole, deps), 2);
     image->parts[PART_FILTER] = span_of(offsetof(struct whole, filter), 4);
     image->parts[PART_RULES] = span_of(offsetof(struct whole, rules), 4);
+    image->parts[PART_NET_RULES] = span_of(offsetof(struct whole, net_rules), 2);
+    image->parts[PART_ITEMS] = span_of(offsetof(struct whole, items), 2);
     image->parts[PART_WATCHES] = span_of(offsetof(struct whole, watches), 2);
     image->parts[PART_ENV] = span_of(offsetof(struct whole, env), 2);
     image->parts[PART_NOTES] = span_of(offsetof(struct whole, notes), 2);
@@ -125,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (image_check(whole, sizeof(*whole), &err) == 0) {
         read_all(&whole->head);
         ask(&whole->head);
+        ask_net(&whole->head);
     }
     free(whole);
     return 0;

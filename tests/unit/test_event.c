@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { HEAD_BYTES = 48 }; /* in front of the texts */
+
 static const struct event whole = {
     .what = EVENT_REFUSED,
     .who = WHO_CALLS,
@@ -111,7 +113,7 @@ START_TEST(texts_that_are_cut_too_many_or_too_long_are_refused)
     bytes[size] = '\0';
     ck_assert_int_eq(event_unpack(bytes, size + 1, &got), -EPROTO);
     /* One text swallows the zero behind it. */
-    for (size_t i = 32; i < size; i++) {
+    for (size_t i = HEAD_BYTES; i < size; i++) {
         char was = bytes[i];
 
         if (was != '\0')
@@ -121,8 +123,8 @@ START_TEST(texts_that_are_cut_too_many_or_too_long_are_refused)
         bytes[i] = was;
     }
     /* A program's name of more than 15 bytes. */
-    memmove(bytes + 32 + 20, bytes + 32, size - 32);
-    memset(bytes + 32, 'x', 20);
+    memmove(bytes + HEAD_BYTES + 20, bytes + HEAD_BYTES, size - HEAD_BYTES);
+    memset(bytes + HEAD_BYTES, 'x', 20);
     ck_assert_int_eq(event_unpack(bytes, size + 20, &got), -EPROTO);
 }
 END_TEST

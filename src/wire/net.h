@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program bawn-net, as the launcher starts it.
+ *
+ * How it works: it is an aide (session/aide.h) that execs. Its descriptors are,
+ * in this order: the image in a memory file, one end of a SEQPACKET pair with the
+ * launcher, so many listeners as its one argument says, and its end of the channel
+ * for events. A listener was made in the sandbox's network namespace. What it is for
+ * it says itself, by its family, its type and its port: a stream at NET_PORT takes all
+ * connections of the sandbox, the one that a client meant is its local address
+ * (IP_TRANSPARENT). A client that means that port on loopback speaks to a proxy.
+ * Datagrams at port 53 are questions for names.
+ */
+#ifndef WIRE_NET_H
+#define WIRE_NET_H
+
+#include <stdint.h>
+
+enum net_fd { NET_IMAGE_FD, NET_CONTROL_FD, NET_LISTENER_FD };
+
+/* Privileged, so that nobody inside can want it, and none of those that browsers refuse. */
+enum { NET_PORT = 800, NET_DNS_PORT = 53 };
+
+/* Where names are asked for: any address would do. */
+#define NET_DNS_ADDRESS "198.18.0.1"
+
+/* What is said on the control socket: one packet is a kind, and text behind it. */
+enum net_kind {
+    NET_RESOLV, /* launcher -> net: the host's resolv.conf. First of all, and when it changed */
+    NET_LOOK,   /* net -> launcher: look whether it changed; an answer comes only then */
+    NET_KINDS,
+};
+
+enum { NET_TEXT_BYTES = 8192 };
+
+struct net_message {
+    uint32_t kind; /* enum net_kind */
+    char text[NET_TEXT_BYTES];
+};
+
+#endif
