@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "installed.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -34,6 +35,25 @@ bool program_next(const char **places, const char *name, char ret_path[LIMIT_PAT
             return true;
     }
     return false;
+}
+
+int program_become(const char *name, char *const *argv, char *const *environ)
+{
+    static const char *const places[] = {"", "../libexec/bawn/"};
+    char self[LIMIT_PATH_BYTES];
+    char path[LIMIT_PATH_BYTES + 64];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    self[length > 0 ? length : 0] = '\0';
+    slash = strrchr(self, '/');
+    for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%.*s/%s%s", (int)(slash - self), self, places[i], name);
+        (void)execve(path, argv, environ);
+    }
+    (void)snprintf(path, sizeof(path), "%s/%s", BAWN_LIBEXECDIR, name);
+    (void)execve(path, argv, environ);
+    return -errno;
 }
 
 /* The directory that has all of a program which is installed for one user: that around "bin", if

@@ -31,12 +31,12 @@ enum feature {
     FEATURE_TAKE_FD,         /* a descriptor of another process, and its user namespace */
     FEATURE_OPENAT2,
     FEATURE_CLOSE_RANGE,
-    FEATURE_CGROUP,   /* a group of our own with memory and pids; see cgroup */
-    FEATURE_NFTABLES, /* a nat table in an own network namespace */
-    FEATURE_TUN,      /* /dev/net/tun can be opened */
-    FEATURE_KVM,      /* /dev/kvm can be opened */
-    FEATURE_FUSE,     /* /dev/fuse can be opened */
-    FEATURE_SUBUID,   /* a range of subordinate ids is assigned to the user */
+    FEATURE_CGROUP, /* a group of our own with memory and pids; see cgroup */
+    FEATURE_STEER,  /* connections of an own network namespace come to us: kernel/steer.h */
+    FEATURE_TUN,    /* /dev/net/tun can be opened */
+    FEATURE_KVM,    /* /dev/kvm can be opened */
+    FEATURE_FUSE,   /* /dev/fuse can be opened */
+    FEATURE_SUBUID, /* a range of subordinate ids is assigned to the user */
     FEATURE_COUNT,
 };
 

@@ -38,7 +38,7 @@ PROBE_WORK(try_notify_killable);
 
 /* probe_net.c */
 PROBE_WORK(try_net_ns);
-PROBE_WORK(try_nftables);
+PROBE_WORK(try_steer);
 
 /* probe_call.c */
 PROBE_WORK(try_pidfd);

@@ -95,15 +95,17 @@ static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)
 
 /* A system call that returns a negative errno, and leaves that of libc alone: for who shares it
  * with a process that runs. */
-static inline long sys_bare(long number, long first, long second, long third, long fourth)
+static inline long sys_bare5(long number, long first, long second, long third, long fourth,
+                             long fifth)
 {
 #if defined(__x86_64__)
     register long r10 __asm__("r10") = fourth;
+    register long r8 __asm__("r8") = fifth;
     long result;
 
     __asm__ volatile("syscall"
                      : "=a"(result)
-                     : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10)
+                     : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10), "r"(r8)
                      : "rcx", "r11", "memory");
     return result;
 #elif defined(__aarch64__)
@@ -112,12 +114,17 @@ static inline long sys_bare(long number, long first, long second, long third, lo
     register long x1 __asm__("x1") = second;
     register long x2 __asm__("x2") = third;
     register long x3 __asm__("x3") = fourth;
+    register long x4 __asm__("x4") = fifth;
 
-    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
     return x0;
 #else
 #error "how a system call is made on this machine has to be added here"
 #endif
+}
+static inline long sys_bare(long number, long first, long second, long third, long fourth)
+{
+    return sys_bare5(number, first, second, third, fourth, 0);
 }
 
 static inline int sys_pidfd_send_signal(int pidfd, int signal)

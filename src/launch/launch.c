@@ -50,6 +50,7 @@ static int await_ready(struct launch *launch, bool with_spaces, struct bawn_erro
     char bytes[sizeof(struct bawn_error)];
     size_t size = sizeof(bytes);
     int fds[SYNC_FDS];
+    size_t next = 0;
     int result = sync_receive(launch->sock, &message, bytes, &size, fds, err);
 
     if (result < 0)
@@ -58,12 +59,14 @@ static int await_ready(struct launch *launch, bool with_spaces, struct bawn_erro
         result = error_take(bytes, size, err);
     if (result < 0)
         return result;
-    launch->root_fd = take_fd(&fds[0]);
+    launch->root_fd = take_fd(&fds[next++]);
     if (with_spaces) {
-        launch->user_ns = take_fd(&fds[1]);
-        launch->mount_ns = take_fd(&fds[2]);
+        launch->user_ns = take_fd(&fds[next++]);
+        launch->mount_ns = take_fd(&fds[next++]);
     }
-    launch->notify_fd = take_fd(&fds[with_spaces ? 3 : 1]);
+    while (launch->listener_count < message.further && launch->listener_count < STEER_LISTENERS)
+        launch->listeners[launch->listener_count++] = take_fd(&fds[next++]);
+    launch->notify_fd = take_fd(&fds[next]);
     packet_drop_fds(fds, SYNC_FDS);
     if (message.point != SYNC_READY || launch->root_fd < 0)
         return error_set(err, EPROTO, "launch.protocol", "awaited 'ready', got '%s'",
@@ -100,6 +103,8 @@ void launch_close(struct launch *launch)
     close_one(&launch->root_fd);
     close_one(&launch->user_ns);
     close_one(&launch->mount_ns);
+    while (launch->listener_count > 0)
+        close_one(&launch->listeners[--launch->listener_count]);
 }
 
 static int refuse_long(size_t size, unsigned count, struct bawn_error *err)

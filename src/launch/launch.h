@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "kernel/cgroup.h"
 #include "kernel/facts.h"
+#include "kernel/steer.h"
 #include "launch/sync.h"
 #include "wire/image.h"
 
@@ -59,10 +60,12 @@ struct launch_request {
 struct launch {
     pid_t pid;
     int pidfd;
-    int sock;              /* to pid 1 */
-    int notify_fd;         /* -EBADF: nothing is notified */
-    int root_fd;           /* O_PATH of the root inside */
-    int user_ns, mount_ns; /* of the sandbox; -EBADF: the image has nothing to watch for */
+    int sock;                       /* to pid 1 */
+    int notify_fd;                  /* -EBADF: nothing is notified */
+    int root_fd;                    /* O_PATH of the root inside */
+    int user_ns, mount_ns;          /* of the sandbox; -EBADF: the image has nothing to watch for */
+    int listeners[STEER_LISTENERS]; /* of the sandbox's network, if it is filtered */
+    unsigned listener_count;
     bool is_deaf; /* pid 1 has let a message wait for too long: the next one is not waited for */
 };
 

@@ -6,7 +6,7 @@
  * sandbox. So a thread of execution that shares all but its namespaces with the
  * set-up makes it on another core. The set-up joins it through a socket as soon
  * as it is there. Then, while the set-up goes on, the maker brings the loopback
- * up, sets the counts, and ends.
+ * up, makes the listeners of a network that is filtered, sets the counts, and ends.
  */
 #include "launch/net.h"
 
@@ -49,6 +49,12 @@ void net_tell_spare(int spare_fd)
         (void)sys_bare(SYS_write, spare_fd, (long)(uintptr_t)&one, sizeof(one), 0);
 }
 
+static bool is_steered(const struct net_maker *maker)
+{
+    return maker->errnum == 0 && maker->loopback_errnum == 0 &&
+           (maker->image->flags & IMAGE_STEERS);
+}
+
 /* Shares its memory, errno too, with the set-up: only a call that fails writes there, and then the
  * set-up fails with it. What comes after the namespace is bare calls. */
 static _Noreturn int make_namespace(void *context)
@@ -59,20 +65,22 @@ static _Noreturn int make_namespace(void *context)
     __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
     (void)sys_bare(SYS_futex, (long)(uintptr_t)&maker->is_ready, FUTEX_WAKE, 1, 0);
     maker->loopback_errnum = maker->errnum ? 0 : loopback_up(maker->sock);
-    maker->counts_errnum = -counts_limit(maker->limits);
+    maker->steer_errnum = is_steered(maker) ? -steer_make(&maker->steer) : 0;
+    maker->counts_errnum = -counts_limit(&maker->image->limits);
     net_tell_spare(maker->spare_fd);
     for (;;)
         (void)syscall(SYS_exit, 0);
 }
 
-int net_begin(struct net_maker *maker, const struct image_limits *limits, int spare_fd,
+int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
               struct bawn_error *err)
 {
     /* Not on ours: all of that would be cleared first. */
     _Alignas(16) static char stack[16384];
     const int flags = CLONE_VM | CLONE_FILES;
 
-    maker->limits = limits;
+    maker->image = image;
+    maker->steer.count = 0;
     maker->spare_fd = spare_fd;
     maker->is_ready = 0;
     maker->pid = clone(make_namespace, stack + sizeof(stack), flags, maker);
@@ -99,6 +107,11 @@ int net_end(struct net_maker *maker, struct bawn_error *err)
         ;
     if (maker->loopback_errnum)
         return error_errno(err, maker->loopback_errnum, "bring the loopback up");
+    if (maker->steer_errnum) {
+        (void)error_errno(err, maker->steer_errnum, "filter the network: %s", maker->steer.doing);
+        error_hint(err, "'bawn doctor' says what this kernel lacks; --net none runs without it");
+        return -maker->steer_errnum;
+    }
     return maker->counts_errnum
                ? error_errno(err, maker->counts_errnum, "limit what the user may have")
                : 0;

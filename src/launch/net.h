@@ -4,6 +4,7 @@
 #ifndef LAUNCH_NET_H
 #define LAUNCH_NET_H
 
+#include "kernel/steer.h"
 #include "wire/image.h"
 
 #include <bawn/error.h>
@@ -14,14 +15,15 @@ struct net_maker {
     pid_t pid;
     int sock;     /* in the namespace */
     int spare_fd; /* see stage_setup: written to when the maker is all but done */
-    const struct image_limits *limits;
+    const struct image *image;
     uint32_t is_ready; /* a futex */
-    int errnum, loopback_errnum, counts_errnum;
+    int errnum, loopback_errnum, steer_errnum, counts_errnum;
+    struct steer steer; /* with IMAGE_STEERS, and after net_end: its listeners */
 };
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that
  * somebody with all capabilities shares our memory. */
-int net_begin(struct net_maker *maker, const struct image_limits *limits, int spare_fd,
+int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
               struct bawn_error *err);
 int net_join(struct net_maker *maker, struct bawn_error *err);
 int net_end(struct net_maker *maker, struct bawn_error *err);

@@ -179,7 +179,7 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
     bool has_net = has_own_net(image);
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
-    int result = has_net ? net_begin(&setup->net, &image->limits, spare_fd, err) : 0;
+    int result = has_net ? net_begin(&setup->net, image, spare_fd, err) : 0;
 
     if (result == 0)
         result = enter_namespaces(
@@ -235,16 +235,21 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
 {
     struct sync_message message = {.point = SYNC_READY};
     bool has_spaces = image_count(image, PART_WATCHES) > 0;
-    int fds[4] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
+    int fds[4 + STEER_LISTENERS] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
     size_t count = has_spaces ? 3 : 1;
-    int result = confine(image, &fds[count], err);
+    int notify_fd;
+    int result = confine(image, &notify_fd, err);
 
     if (result == 0 && has_own_net(image) && !(image->flags & IMAGE_MAY_NEST))
         result = net_end(&setup->net, err);
     if (result < 0)
         return result;
-    if (fds[count] >= 0)
-        count++;
+    if (has_own_net(image))
+        message.further = setup->net.steer.count;
+    for (unsigned i = 0; i < message.further; i++)
+        fds[count++] = setup->net.steer.listeners[i];
+    if (notify_fd >= 0)
+        fds[count++] = notify_fd;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
     /* Everything but the streams and the socket: nothing of the set-up is left to be found. */
     if (result == 0 && LAYER("fds") &&

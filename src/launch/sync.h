@@ -22,7 +22,7 @@ enum sync_point {
     SYNC_MAPPED,  /* out -> in: the id maps are written; carries the id-mapped trees */
     SYNC_JOIN,    /* out -> in: carries the doors of the control groups to join */
     SYNC_READY,   /* in -> out: confined; carries a fd of the root, the namespaces (where
-                     names are watched for) and the notify fd (if any) */
+                     names are watched for), further listeners and the notify fd (if any) */
     SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
     SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
     SYNC_STARTED, /* in -> out: a command with a terminal begins; carries the terminal's master */
@@ -51,7 +51,8 @@ struct sync_message {
     uint32_t flags; /* SYNC_EXEC: enum exec_flag; SYNC_SIGNAL: enum in_front; SYNC_EXITED: how many
                        are left, or 0 */
     uint32_t is_full; /* SYNC_EXITED: the private places had no room left */
-    uint32_t further; /* SYNC_EXEC: how many descriptors come last that are no streams */
+    uint32_t further; /* SYNC_EXEC: how many descriptors come last that are no streams; SYNC_READY:
+                         how many are listeners */
     int32_t numbers[LIMIT_FURTHER_FDS]; /* which numbers those have */
     uint32_t args, envs;                /* SYNC_EXEC: strings behind the message: cwd, args, envs */
     struct termios state;               /* SYNC_EXEC with a terminal: how it starts */

@@ -151,14 +151,14 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "Memory and process limits hold for each process alone (rlimits), not for the session: "
          "a fork bomb or many small processes can still exhaust the machine.",
          NULL},
-    [FEATURE_NFTABLES] =
-        {"nftables", "nf_tables: any port through the proxy", FINDING_WARN, FEATURE_NET_NS,
-         "Programs that ignore proxy variables reach the filtering proxy only on the ports that "
-         "the policy names.",
+    [FEATURE_STEER] =
+        {"nftables", "nf_tables: a filtered network", FINDING_WARN, FEATURE_NET_NS,
+         "The network mode proxy does not work: bawn steers what the command sends by a rule of "
+         "nf_tables (tproxy).",
          "If nf_tables is a module, load it at boot:\n"
-         "    printf 'nf_tables\\nnft_chain_nat\\nnft_redir\\n' | "
+         "    printf 'nf_tables\\nnft_tproxy\\n' | "
          "sudo tee /etc/modules-load.d/bawn-nft.conf\n"
-         "    sudo modprobe -a nf_tables nft_chain_nat nft_redir"},
+         "    sudo modprobe -a nf_tables nft_tproxy"},
     [FEATURE_TUN] = {"tun", "/dev/net/tun: user-mode networking", FINDING_NOTE, NOTHING,
                      "Only the network mode \"isolated\" (pasta or slirp4netns) needs it.",
                      "Load the driver and let every user open the device:\n"

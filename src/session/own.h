@@ -7,6 +7,7 @@
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
 #include "session/keeper.h"
+#include "session/net.h"
 #include "session/notes.h"
 #include "session/recorder.h"
 #include "session/registry.h"
@@ -47,6 +48,7 @@ struct session {
     struct notes notes;
     int watch_fd; /* of inotify, for the watcher; -EBADF: nothing hidden can appear */
     struct aide watcher;
+    struct net net;
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */

@@ -264,6 +264,8 @@ static int run(struct session *session, struct bawn_error *err)
     if (result == 0)
         result = session_watch_names(session, err);
     if (result == 0)
+        result = session_open_net(session, err);
+    if (result == 0)
         result = watch(session, &session->sync_source, session->launch.sock, on_message, err);
     if (result == 0 && session->witness_fd >= 0)
         result = session_await_exec(session, err);
@@ -351,6 +353,7 @@ static void end(struct session *session)
     if (session->scribe)
         scribe_settle(session->scribe);
     output_collect(session->output); /* or there may be no room for what we say ourselves */
+    session_close_net(session);
     if (session->has_ended)
         session_account(session);
     output_free(session->output);
@@ -386,6 +389,7 @@ int session_run(struct session_request *request, struct bawn_error *err)
                    .mount_ns = -EBADF},
         .recorder = {.kept = {.fd = -EBADF}, .entry = {.dir_fd = -EBADF, .end_fd = -EBADF}},
         .watch_fd = -EBADF,
+        .net = {.control_fd = -EBADF},
         .channel = -EBADF,
         .events_fd = -EBADF,
         .signal_fd = -EBADF,

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All that programs in a network namespace send, steered to our listeners.
+ *
+ * How it works: every address is one of the namespace's own (a local route on the
+ * loopback), so whoever connects anywhere is answered here. What is not for the
+ * loopback addresses goes to one listener for each family, whatever port was meant
+ * (tproxy in nf_tables); the connection's own address is what its client
+ * meant. Datagrams to port 53 find the socket that is bound there; others find
+ * nobody, and the sender is told at once.
+ */
+#ifndef KERNEL_STEER_H
+#define KERNEL_STEER_H
+
+enum { STEER_LISTENERS = 4 };
+
+struct steer {
+    int listeners[STEER_LISTENERS]; /* streams and datagrams of IPv4, then those of IPv6 */
+    unsigned count;                 /* two where there is no IPv6 */
+    const char *doing;              /* when it failed: what */
+};
+
+/* In a new network namespace whose loopback is up, by who may change it. Bare calls: libc's errno
+ * stays as it is. Returns 0 or a negative errno; the descriptors are the caller's in any case. */
+int steer_make(struct steer *steer);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network of a session, where it is filtered.
+ *
+ * How it works: the launcher holds the listeners that the set-up made inside. When
+ * somebody comes to one of them it starts the program bawn-net, which has
+ * them from then on, and looks after it. SECURITY: a bawn-net that ends leaves
+ * clients unanswered, never free: there is no other way out of the namespace. The next
+ * client starts another one, some times; then the launcher gives the listeners
+ * up, so that clients are refused instead of waiting.
+ */
+#ifndef SESSION_NET_H
+#define SESSION_NET_H
+
+#include "base/loop.h"
+#include "kernel/steer.h"
+#include "session/aide.h"
+#include "wire/net.h"
+
+#include <stddef.h>
+
+struct session;
+
+struct net {
+    struct aide aide;
+    unsigned starts; /* how often bawn-net was */
+    int control_fd;  /* to bawn-net; -EBADF: none runs */
+    struct loop_source control_source;
+    struct loop_source sources[STEER_LISTENERS]; /* while none runs */
+    size_t resolv_size;
+    struct net_message resolv; /* the host's resolv.conf, as it was told last */
+};
+
+/* When the sandbox is there. */
+int session_open_net(struct session *session, struct bawn_error *err);
+/* bawn-net says what it has not said yet, and ends. */
+void session_close_net(struct session *session);
+
+#endif
