@@ -30,8 +30,7 @@ static const struct backend_need landlock_needs[] = {
     {FEATURE_COUNT, NULL},
 };
 
-/* The first that works is used. Nobody asks yet. Rules about hosts wait for the proxy: a policy
- * that needs it is refused by its mode (setting_not_yet). */
+/* The first that works is used. Nobody asks yet. */
 static const struct backend table[BACKEND_COUNT + 1] = {
     [BACKEND_NATIVE] = {.name = "native",
                         .needs = native_needs,

@@ -10,6 +10,15 @@ static bool is_host(const struct plan *plan)
     return plan->network.mode == NETWORK_HOST;
 }
 
+/* Who holds rules about hosts; *note says why nobody does. */
+static unsigned filtered_by(const struct plan *plan, const char **note)
+{
+    if (plan->network.steers)
+        return plan_held_by(plan, GUARANTEE_HOST);
+    *note = "this kernel cannot steer connections to a proxy: see 'bawn doctor'";
+    return 0;
+}
+
 /* A grant is moot where somebody who may say so says that there is no network; where the profile
  * says it, the grant would be dropped. */
 static bool is_moot(const struct plan *plan, const struct net_rule *rule)
@@ -38,13 +47,13 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
     if (network->mode == NETWORK_NONE) {
         *note = "there is no network at all";
         if (!is_moot(plan, rule)) {
-            *note = "there is no network at all; --net host gives one, --net none silences this";
+            *note = "there is no network at all; --net proxy gives one, --net none silences this";
             return 0;
         }
         return offline_by(plan);
     }
     if (network->mode == NETWORK_PROXY)
-        return plan_held_by(plan, GUARANTEE_HOST);
+        return filtered_by(plan, note);
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
 }
 
@@ -73,17 +82,19 @@ static int plan_rules(struct plan *plan)
 static int plan_mode(struct plan *plan)
 {
     const struct setting *mode = &plan->policy->settings[SETTING_NETWORK_MODE];
-    const char *not_yet = setting_not_yet(SETTING_NETWORK_MODE, plan->network.mode);
+    const char *note = setting_not_yet(SETTING_NETWORK_MODE, plan->network.mode);
     unsigned by = plan->network.own_namespace || is_host(plan) ? BY_NAMESPACE : 0;
 
     if (!mode->is_set)
         return 0;
     if (plan->network.mode == NETWORK_NONE)
         by = offline_by(plan);
-    if (not_yet || plan->backend == BACKEND_COUNT)
+    if (plan->network.mode == NETWORK_PROXY)
+        by |= filtered_by(plan, &note);
+    if (note || plan->backend == BACKEND_COUNT)
         by = 0;
     if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin, by,
-                     not_yet) < 0)
+                     note) < 0)
         return -ENOMEM;
     if (!is_host(plan) || plan->landlock.scopes_abstract_sockets)
         return 0;
@@ -118,22 +129,34 @@ static int plan_settings(struct plan *plan)
     return r;
 }
 
+static unsigned item_by(const struct plan *plan, enum list_id list, const char **note)
+{
+    *note = list_not_yet(list, plan->network.mode);
+    if (*note)
+        return 0;
+    if (list == LIST_NETWORK_HOSTS)
+        return filtered_by(plan, note);
+    *note = "all ports are the host's";
+    return BY_NAMESPACE;
+}
+
 static int plan_items(struct plan *plan)
 {
     int r = 0;
 
     vec_each (&plan->policy->items, item) {
-        const char *note = list_not_yet(item->list);
-        bool is_there = is_host(plan) && item->list != LIST_NETWORK_HOSTS;
+        const char *note;
+        unsigned by;
 
-        if (r < 0 || !note)
+        if (r < 0 || (item->list != LIST_NETWORK_HOSTS && item->list != LIST_NETWORK_PUBLISH &&
+                      item->list != LIST_NETWORK_HOST_PORTS))
             continue;
+        by = item_by(plan, item->list, &note);
         r = plan_enforce(plan,
                          arena_printf(&plan->arena, "%s: %s%s%s", list_table[item->list].key,
                                       item->key ? item->key : "", item->key ? " = " : "",
                                       item->value),
-                         item->origin, is_there ? BY_NAMESPACE : 0,
-                         is_there ? "all ports are the host's" : note);
+                         item->origin, by, note);
     }
     return r;
 }
@@ -146,6 +169,8 @@ int plan_network(struct plan *plan)
     network->mode = policy_number(plan->policy, SETTING_NETWORK_MODE);
     network->own_namespace =
         network->mode != NETWORK_HOST && (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_NAMESPACE);
+    network->steers =
+        network->own_namespace && network->mode == NETWORK_PROXY && plan_has(plan, FEATURE_STEER);
     r = plan_rules(plan);
     if (r == 0)
         r = plan_mode(plan);

@@ -438,6 +438,29 @@ static void uncover_proc(struct policy *policy)
     policy->rules.count = kept;
 }
 
+/* Whoever allows a host wants a network, where nobody but the profile says that there is none. */
+static void imply_network(struct policy *policy)
+{
+    struct setting *mode = &policy->settings[SETTING_NETWORK_MODE];
+
+    if (mode->is_set &&
+        (mode->layer->authority != AUTHORITY_BUILTIN || mode->number != NETWORK_NONE))
+        return;
+    vec_each (&policy->net_rules, at) {
+        const struct net_rule *rule = *at;
+
+        if (rule->verdict == NET_DENY || rule->layer->authority == AUTHORITY_BUILTIN ||
+            rule->layer->authority == AUTHORITY_PROJECT)
+            continue;
+        *mode = (struct setting){.is_set = true,
+                                 .number = NETWORK_PROXY,
+                                 .text = setting_table[SETTING_NETWORK_MODE].words[NETWORK_PROXY],
+                                 .layer = rule->layer,
+                                 .origin = rule->origin};
+        return;
+    }
+}
+
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
     for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
@@ -449,9 +472,9 @@ static void warn_not_yet(const struct policy *policy, struct bawn_report *report
                        setting_table[id].key, setting->text, why);
     }
     vec_each (&policy->items, item) {
-        const char *why = list_not_yet(item->list);
+        const char *why = list_not_yet(item->list, policy_number(policy, SETTING_NETWORK_MODE));
 
-        if (why && policy_number(policy, SETTING_NETWORK_MODE) != NETWORK_HOST)
+        if (why)
             report_add(report, BAWN_WARNING, "policy.not_yet", item->origin, "%s: %s: %s",
                        list_table[item->list].key, item->value, why);
     }
@@ -461,6 +484,7 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
 {
     int r = apply_reopen(policy, report);
 
+    imply_network(policy);
     if (r == 0)
         r = deny_devices(policy);
     if (r == 0)

@@ -150,26 +150,27 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
 {
     switch (id) {
     case SETTING_NETWORK_MODE:
-        return number == NETWORK_NONE || number == NETWORK_HOST
-                   ? NULL
-                   : "this version has only none and host";
+        return number == NETWORK_ISOLATED || number == NETWORK_VETH
+                   ? "this version has only none, proxy and host"
+                   : NULL;
     case SETTING_NETWORK_HTTP_PROXY_PORT:
     case SETTING_NETWORK_SOCKS_PROXY_PORT:
     case SETTING_NETWORK_AUTHZ_PORT:
-        return "this version cannot: it needs the network mode proxy";
+        return "this version has only a proxy of its own";
     default:
         return NULL;
     }
 }
 
-const char *list_not_yet(enum list_id list)
+const char *list_not_yet(enum list_id list, uint64_t network_mode)
 {
     switch (list) {
     case LIST_NETWORK_HOSTS:
-        return "this version cannot: it needs the network mode proxy";
+        return network_mode == NETWORK_PROXY ? NULL : "only the network mode proxy has it";
     case LIST_NETWORK_PUBLISH:
     case LIST_NETWORK_HOST_PORTS:
-        return "this version cannot: --net host has all ports";
+        return network_mode == NETWORK_HOST ? NULL
+                                            : "this version cannot: --net host has all ports";
     default:
         return NULL;
     }

@@ -120,7 +120,7 @@ bool env_matches(const char *pattern, const char *name, size_t length);
  * of it, a plan says that nobody holds it, and so nothing is run with it.
  */
 const char *setting_not_yet(enum setting_id id, uint64_t number);
-const char *list_not_yet(enum list_id list);
+const char *list_not_yet(enum list_id list, uint64_t network_mode);
 
 /* SETTING_COUNT when there is no such key. */
 enum setting_id setting_find(const char *key);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -63,12 +64,23 @@ static void take_failure(struct session *session, const struct event *event)
 {
     struct bawn_error said;
 
+    if (event->who == WHO_NET)
+        event_error(event, &session->net.failure);
     if (session->failure.errnum > 0 || !processes[event->who].is_needed)
         return;
     event_error(event, &said);
     (void)error_set(&session->failure, said.errnum ? said.errnum : EIO, said.code,
                     "%s has failed: %s", processes[event->who].words, said.message);
     error_hint(&session->failure, "%s", said.hint);
+}
+
+/* Without memory they are in the log alone. */
+static void count_host(struct session *session, const struct event *event)
+{
+    if (!session->hosts)
+        session->hosts = calloc(1, sizeof(*session->hosts));
+    if (session->hosts)
+        hosts_take(session->hosts, event);
 }
 
 void session_event(struct session *session, const struct event *event)
@@ -83,6 +95,10 @@ void session_event(struct session *session, const struct event *event)
     case EVENT_FULL:
         event_error(event, &said);
         session_say(session, &said);
+        break;
+    case EVENT_BARRED:
+    case EVENT_REACHED:
+        count_host(session, event);
         break;
     case EVENT_STREAM:
         if (event->who == WHO_RECORDER)

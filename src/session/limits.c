@@ -284,6 +284,20 @@ static void tell_breach(const struct session *session, const struct cgroup_metri
     }
 }
 
+static void tell_host_stats(const struct session *session)
+{
+    const struct hosts *hosts = session->hosts;
+
+    for (unsigned i = 0; hosts && i < hosts->count; i++) {
+        const struct host_count *count = &hosts->counts[i];
+
+        if (count->connections)
+            say(session, "bawn: %s: %llu connections, %llu bytes sent, %llu received\n",
+                count->host, (unsigned long long)count->connections,
+                (unsigned long long)count->sent, (unsigned long long)count->received);
+    }
+}
+
 static void tell_stats(const struct session *session, const struct cgroup_metrics *metrics)
 {
     struct usage usage = {0};
@@ -308,6 +322,7 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
     say(session, "bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n",
         (double)elapsed_ms(session) / 1000, (double)cpu_usec / 1e6, (double)memory / (1 << 20),
         is_counted(session) ? "" : " (sampled)");
+    tell_host_stats(session);
 }
 
 void session_measure(const struct session *session, struct bawn_metrics *metrics)
@@ -356,6 +371,7 @@ void session_account(struct session *session)
     if (has_failed || session->is_timed_out)
         tell_breach(session, &metrics);
     session_tell_notes(session, has_failed);
+    session_tell_hosts(session);
     if (session->request->wants_stats)
         tell_stats(session, &metrics);
 }

@@ -112,15 +112,17 @@ static int become_net(void *context, struct event_sender *events, struct bawn_er
 
 static int give_up(struct session *session)
 {
+    const struct bawn_error *why = &session->net.failure;
     struct bawn_error said = {0};
 
     forget_listeners(session);
     while (session->launch.listener_count > 0)
         (void)close(take_fd(&session->launch.listeners[--session->launch.listener_count]));
     (void)error_set(&said, EIO, "run.net_gone",
-                    "bawn-net ended %u times: the command has no network any more",
-                    session->net.starts);
-    error_hint(&said, "--debug-log FILE tells what happened");
+                    "the command has no network any more: bawn-net ended %u times%s%s",
+                    session->net.starts, why->message[0] ? ", at last because of: " : "",
+                    why->message);
+    error_hint(&said, "%s", why->hint[0] ? why->hint : "--debug-log FILE tells what happened");
     session_say(session, &said);
     return 0;
 }

@@ -23,8 +23,9 @@ struct session;
 
 struct net {
     struct aide aide;
-    unsigned starts; /* how often bawn-net was */
-    int control_fd;  /* to bawn-net; -EBADF: none runs */
+    unsigned starts;           /* how often bawn-net was */
+    struct bawn_error failure; /* the last that it told */
+    int control_fd;            /* to bawn-net; -EBADF: none runs */
     struct loop_source control_source;
     struct loop_source sources[STEER_LISTENERS]; /* while none runs */
     size_t resolv_size;

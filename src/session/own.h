@@ -6,6 +6,7 @@
 #include "base/loop.h"
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
+#include "session/hosts.h"
 #include "session/keeper.h"
 #include "session/net.h"
 #include "session/notes.h"
@@ -49,6 +50,7 @@ struct session {
     int watch_fd; /* of inotify, for the watcher; -EBADF: nothing hidden can appear */
     struct aide watcher;
     struct net net;
+    struct hosts *hosts; /* NULL: none was named yet */
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
