@@ -398,6 +398,7 @@ BECOMES(each_list,
         "    env: {pass: [PATH, LC_*], set: {A: b, C: 5, D: true}, deny: [TOKEN]}\n"
         "    excluded_commands: [\"docker *\"]\n"
         "  devices: {allow: [/dev/fuse], deny: [/dev/kvm]}\n",
+        "sandbox.network.mode = proxy\n"
         "deny /dev/kvm\n"
         "allow host a.example\n"
         "ask host *.b.example\n"
