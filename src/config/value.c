@@ -6,6 +6,7 @@
 #include "config/keys.h"
 #include "config/source.h"
 #include "policy/build.h"
+#include "policy/publish.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ static const char *check_item(const struct config_source *source, enum list_id l
                               const char *key, const char **value)
 {
     const char *wrong = NULL;
+    struct published published;
     struct host host;
     uint64_t port;
 
@@ -38,20 +40,8 @@ static const char *check_item(const struct config_source *source, enum list_id l
         return *value || wrong ? wrong : "out of memory";
     case LIST_NETWORK_HOST_PORTS:
         return text_parse_count(*value, 65535, &port) && port ? NULL : "not a port";
-    case LIST_NETWORK_PUBLISH: {
-        const char *colon = strchr(*value, ':');
-        char first[8];
-
-        if (!colon)
-            return text_parse_count(*value, 65535, &port) && port ? NULL : "not a port";
-        if (colon - *value >= (ptrdiff_t)sizeof(first))
-            return "not PORT or HOSTPORT:PORT";
-        (void)snprintf(first, sizeof(first), "%.*s", (int)(colon - *value), *value);
-        return text_parse_count(first, 65535, &port) && port &&
-                       text_parse_count(colon + 1, 65535, &port) && port
-                   ? NULL
-                   : "not PORT or HOSTPORT:PORT";
-    }
+    case LIST_NETWORK_PUBLISH:
+        return publish_parse(*value, &published);
     case LIST_NETWORK_HOSTS:
         wrong = host_parse_rule(key, &host);
         if (!wrong && host.kind != HOST_NAME)

@@ -88,62 +88,76 @@ static long set_option(long sock, int level, int name)
     return sys_bare5(SYS_setsockopt, sock, level, name, (long)(uintptr_t)&one, sizeof(one));
 }
 
-/* Adds the socket, bound. */
-static long add_bound(struct steer *steer, int type, int level, int option,
-                      const struct sockaddr *address, size_t size)
+/* A socket to be made: at a loopback address or at any, with an option of its family's. */
+struct place {
+    int family, type;
+    uint16_t port;
+    bool is_loopback;
+    int level, option; /* 0: none; of IPv6 it is then for IPv4, too */
+};
+
+static const struct place v4_places[] = {
+    {AF_INET, SOCK_STREAM, NET_PORT, true, IPPROTO_IP, IP_TRANSPARENT},
+    {AF_INET, SOCK_DGRAM, NET_DNS_PORT, false, IPPROTO_IP, IP_PKTINFO},
+};
+static const struct place v6_places[] = {
+    {AF_INET6, SOCK_STREAM, NET_PORT, true, IPPROTO_IPV6, IPV6_TRANSPARENT},
+    {AF_INET6, SOCK_DGRAM, NET_DNS_PORT, false, IPPROTO_IPV6, IPV6_RECVPKTINFO},
+};
+
+static long bind_place(long sock, const struct place *place)
 {
-    long sock = sys_bare(SYS_socket, address->sa_family, type | OPTIONS, 0, 0);
+    struct sockaddr_in v4 = {
+        .sin_family = AF_INET,
+        .sin_port = htons(place->port),
+        .sin_addr = {htonl(place->is_loopback ? INADDR_LOOPBACK : INADDR_ANY)}};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                              .sin6_port = htons(place->port),
+                              .sin6_addr = {{{[15] = place->is_loopback}}}};
+
+    return place->family == AF_INET ? sys_bare(SYS_bind, sock, (long)(uintptr_t)&v4, sizeof(v4), 0)
+                                    : sys_bare(SYS_bind, sock, (long)(uintptr_t)&v6, sizeof(v6), 0);
+}
+
+static long add_listener(struct steer *steer, const struct place *place)
+{
+    long sock = sys_bare(SYS_socket, place->family, place->type | OPTIONS, 0, 0);
     long result = sock;
 
     if (sock < 0)
         return sock;
     steer->listeners[steer->count++] = (int)sock;
-    /* One address may have both families' sockets. */
-    if (address->sa_family == AF_INET6)
+    if (place->family == AF_INET6 && place->option)
         result = set_option(sock, IPPROTO_IPV6, IPV6_V6ONLY);
+    if (result >= 0 && place->option)
+        result = set_option(sock, place->level, place->option);
     if (result >= 0)
-        result = set_option(sock, level, option);
-    if (result >= 0)
-        result = sys_bare(SYS_bind, sock, (long)(uintptr_t)address, (long)size, 0);
-    return result < 0 ? result : sock;
+        result = bind_place(sock, place);
+    if (result >= 0 && place->type == SOCK_STREAM)
+        result = sys_bare(SYS_listen, sock, BACKLOG, 0, 0);
+    return result;
 }
 
-static long add_stream(struct steer *steer, int level, int option, const struct sockaddr *address,
-                       size_t size)
+static int add_listeners(struct steer *steer, const struct place *places, unsigned count)
 {
-    long sock = add_bound(steer, SOCK_STREAM, level, option, address, size);
+    long result = 0;
 
-    return sock < 0 ? sock : sys_bare(SYS_listen, sock, BACKLOG, 0, 0);
-}
-
-static int listen_v4(struct steer *steer)
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(NET_PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    long result =
-        add_stream(steer, IPPROTO_IP, IP_TRANSPARENT, (struct sockaddr *)&address, sizeof(address));
-
-    address.sin_port = htons(NET_DNS_PORT);
-    address.sin_addr.s_addr = htonl(INADDR_ANY);
-    if (result >= 0)
-        result = add_bound(steer, SOCK_DGRAM, IPPROTO_IP, IP_PKTINFO, (struct sockaddr *)&address,
-                           sizeof(address));
+    for (unsigned i = 0; result >= 0 && i < count; i++)
+        result = add_listener(steer, &places[i]);
     return result < 0 ? (int)result : 0;
 }
 
-static int listen_v6(struct steer *steer)
+static int add_ports(struct steer *steer, bool has_v6)
 {
-    struct sockaddr_in6 address = {
-        .sin6_family = AF_INET6, .sin6_port = htons(NET_PORT), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    long result = add_stream(steer, IPPROTO_IPV6, IPV6_TRANSPARENT, (struct sockaddr *)&address,
-                             sizeof(address));
+    int result = 0;
 
-    address.sin6_port = htons(NET_DNS_PORT);
-    address.sin6_addr = (struct in6_addr)IN6ADDR_ANY_INIT;
-    if (result >= 0)
-        result = add_bound(steer, SOCK_DGRAM, IPPROTO_IPV6, IPV6_RECVPKTINFO,
-                           (struct sockaddr *)&address, sizeof(address));
-    return result < 0 ? (int)result : 0;
+    for (unsigned i = 0; result == 0 && i < steer->port_count; i++) {
+        const struct place place = {
+            .family = has_v6 ? AF_INET6 : AF_INET, .type = SOCK_STREAM, .port = steer->ports[i]};
+
+        result = add_listeners(steer, &place, 1);
+    }
+    return result;
 }
 
 /* Where the kernel, or its administrator, has no IPv6 there is none inside either. */
@@ -165,6 +179,7 @@ int steer_make(struct steer *steer)
     static const struct route v4 = ROUTE(AF_INET, RT_SCOPE_HOST, 1, 127, 0, 0, 1);
     static const struct route v6 =
         ROUTE(AF_INET6, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+    bool has_v6;
     int result;
 
     steer->count = 0;
@@ -174,13 +189,16 @@ int steer_make(struct steer *steer)
         result = failed(steer, "steer connections by nf_tables",
                         ask_kernel(NETLINK_NETFILTER, steer_rules, sizeof(steer_rules)));
     if (result == 0)
-        result = failed(steer, "listen", listen_v4(steer));
+        result = failed(steer, "listen", add_listeners(steer, v4_places, 2));
     if (result < 0)
         return result;
     result = ask_kernel(NETLINK_ROUTE, &v6, v6.head.nlmsg_len);
-    if (has_no_v6(result))
-        return 0;
-    if (result == 0)
-        result = listen_v6(steer);
-    return failed(steer, "listen with IPv6", result);
+    has_v6 = !has_no_v6(result);
+    if (has_v6 && result == 0)
+        result = add_listeners(steer, v6_places, 2);
+    else if (!has_v6)
+        result = 0;
+    if (result < 0)
+        return failed(steer, "listen with IPv6", result);
+    return failed(steer, "listen at ports of the host's", add_ports(steer, has_v6));
 }

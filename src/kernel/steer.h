@@ -12,12 +12,19 @@
 #ifndef KERNEL_STEER_H
 #define KERNEL_STEER_H
 
-enum { STEER_LISTENERS = 4 };
+#include "base/limits.h"
+
+#include <stdint.h>
+
+enum { STEER_LISTENERS = 4 + LIMIT_PORTS };
 
 struct steer {
-    int listeners[STEER_LISTENERS]; /* streams and datagrams of IPv4, then those of IPv6 */
-    unsigned count;                 /* two where there is no IPv6 */
-    const char *doing;              /* when it failed: what */
+    uint16_t ports[LIMIT_PORTS]; /* given: those of the loopback that are listened at, too */
+    unsigned port_count;
+    /* Streams and datagrams of IPv4, then those of IPv6, if there is any, then the given ports. */
+    int listeners[STEER_LISTENERS];
+    unsigned count;
+    const char *doing; /* when it failed: what */
 };
 
 /* In a new network namespace whose loopback is up, by who may change it. Bare calls: libc's errno

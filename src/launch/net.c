@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "launch/counts.h"
+#include "policy/setting.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -20,6 +21,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -72,6 +74,17 @@ static _Noreturn int make_namespace(void *context)
         (void)syscall(SYS_exit, 0);
 }
 
+/* Those of the host's that are reached by the same number inside. */
+static void find_ports(const struct image *image, struct steer *steer)
+{
+    steer->count = steer->port_count = 0;
+    image_each (image, PART_ITEMS, struct image_item, item) {
+        if (item->list == LIST_NETWORK_HOST_PORTS && steer->port_count < LIMIT_PORTS)
+            steer->ports[steer->port_count++] =
+                (uint16_t)strtoul(image_string(image, item->value), NULL, 10);
+    }
+}
+
 int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
               struct bawn_error *err)
 {
@@ -80,7 +93,7 @@ int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
     const int flags = CLONE_VM | CLONE_FILES;
 
     maker->image = image;
-    maker->steer.count = 0;
+    find_ports(image, &maker->steer);
     maker->spare_fd = spare_fd;
     maker->is_ready = 0;
     maker->pid = clone(make_namespace, stack + sizeof(stack), flags, maker);

@@ -134,7 +134,7 @@ static unsigned item_by(const struct plan *plan, enum list_id list, const char *
     *note = list_not_yet(list, plan->network.mode);
     if (*note)
         return 0;
-    if (list == LIST_NETWORK_HOSTS)
+    if (!is_host(plan))
         return filtered_by(plan, note);
     *note = "all ports are the host's";
     return BY_NAMESPACE;

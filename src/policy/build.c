@@ -438,26 +438,46 @@ static void uncover_proc(struct policy *policy)
     policy->rules.count = kept;
 }
 
-/* Whoever allows a host wants a network, where nobody but the profile says that there is none. */
+/* Of somebody who may widen, and is not the profile. */
+static void imply_proxy(struct setting *mode, const struct layer *layer, struct origin origin)
+{
+    if (layer->authority == AUTHORITY_BUILTIN || layer->authority == AUTHORITY_PROJECT ||
+        (mode->is_set && mode->number != NETWORK_NONE))
+        return;
+    *mode = (struct setting){.is_set = true,
+                             .number = NETWORK_PROXY,
+                             .text = setting_table[SETTING_NETWORK_MODE].words[NETWORK_PROXY],
+                             .layer = layer,
+                             .origin = origin};
+}
+
+/* Whoever allows a host or a port wants a network, where nobody but the profile says that there is
+ * none. */
 static void imply_network(struct policy *policy)
 {
     struct setting *mode = &policy->settings[SETTING_NETWORK_MODE];
 
-    if (mode->is_set &&
-        (mode->layer->authority != AUTHORITY_BUILTIN || mode->number != NETWORK_NONE))
+    if (mode->is_set && mode->layer->authority != AUTHORITY_BUILTIN)
         return;
-    vec_each (&policy->net_rules, at) {
-        const struct net_rule *rule = *at;
+    vec_each (&policy->net_rules, rule) {
+        if ((*rule)->verdict != NET_DENY)
+            imply_proxy(mode, (*rule)->layer, (*rule)->origin);
+    }
+    vec_each (&policy->items, item) {
+        if (item->list == LIST_NETWORK_HOST_PORTS || item->list == LIST_NETWORK_PUBLISH)
+            imply_proxy(mode, item->layer, item->origin);
+    }
+}
 
-        if (rule->verdict == NET_DENY || rule->layer->authority == AUTHORITY_BUILTIN ||
-            rule->layer->authority == AUTHORITY_PROJECT)
-            continue;
-        *mode = (struct setting){.is_set = true,
-                                 .number = NETWORK_PROXY,
-                                 .text = setting_table[SETTING_NETWORK_MODE].words[NETWORK_PROXY],
-                                 .layer = rule->layer,
-                                 .origin = rule->origin};
-        return;
+/* Each is a descriptor that is handed from one process to the next. */
+static void limit_ports(const struct policy *policy, enum list_id list, struct bawn_report *report)
+{
+    unsigned count = 0;
+
+    vec_each (&policy->items, item) {
+        if (item->list == list && ++count == LIMIT_PORTS + 1)
+            report_add(report, BAWN_ERROR, "policy.ports", item->origin, "%s: more than %d ports",
+                       list_table[list].key, LIMIT_PORTS);
     }
 }
 
@@ -485,6 +505,8 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
     int r = apply_reopen(policy, report);
 
     imply_network(policy);
+    limit_ports(policy, LIST_NETWORK_HOST_PORTS, report);
+    limit_ports(policy, LIST_NETWORK_PUBLISH, report);
     if (r == 0)
         r = deny_devices(policy);
     if (r == 0)

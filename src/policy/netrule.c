@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,22 @@ bool host_parse_address(const char *text, struct host *ret_host)
     else
         (void)inet_ntop(AF_INET6, ret_host->address, ret_host->name, sizeof(ret_host->name));
     return true;
+}
+
+socklen_t host_address(const struct host *host, struct sockaddr_storage *ret_address)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(host->port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(host->port)};
+    bool is_v4 = address_is_v4(host->address);
+
+    memcpy(&v4.sin_addr, host->address + 12, sizeof(v4.sin_addr));
+    memcpy(&v6.sin6_addr, host->address, sizeof(v6.sin6_addr));
+    *ret_address = (struct sockaddr_storage){0};
+    if (is_v4)
+        memcpy(ret_address, &v4, sizeof(v4));
+    else
+        memcpy(ret_address, &v6, sizeof(v6));
+    return is_v4 ? sizeof(v4) : sizeof(v6);
 }
 
 static bool label_is_number(const char *label, size_t length)

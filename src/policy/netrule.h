@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 struct layer;
 
@@ -56,6 +57,9 @@ const char *host_parse_target(const char *text, struct host *ret_host);
 
 /* Reads an address alone, without a port. */
 bool host_parse_address(const char *text, struct host *ret_host);
+
+/* An address and its port as a socket takes them. Returns the size. */
+socklen_t host_address(const struct host *host, struct sockaddr_storage *ret_address);
 
 /* Why an address is not reached unless a rule names it ("private", "link-local", ...), or NULL. A
  * range names it only when its prefix is at least *ret_prefix_bits long: 0.0.0.0/0 names nothing

@@ -119,8 +119,10 @@ const struct list_info list_table[LIST_COUNT] = {
     [LIST_NETWORK_UNIX_SOCKETS] =
         {"sandbox.network.unix_sockets", false, true,
          "Unix sockets of the host that the command may connect to, by path."},
-    [LIST_NETWORK_PUBLISH] = {"sandbox.network.publish", false, true,
-                              "Ports inside that the host may connect to: PORT or HOSTPORT:PORT."},
+    [LIST_NETWORK_PUBLISH] =
+        {"sandbox.network.publish", false, true,
+         "Ports inside that the host may connect to: [ADDRESS:]PORT[:PORT], the host's port and "
+         "that inside. Without an address only the host itself can connect."},
     [LIST_NETWORK_HOST_PORTS] = {"sandbox.network.host_ports", false, true,
                                  "Ports of the host's loopback that the command may connect to."},
     [LIST_ENV_PASS] =
@@ -169,8 +171,9 @@ const char *list_not_yet(enum list_id list, uint64_t network_mode)
         return network_mode == NETWORK_PROXY ? NULL : "only the network mode proxy has it";
     case LIST_NETWORK_PUBLISH:
     case LIST_NETWORK_HOST_PORTS:
-        return network_mode == NETWORK_HOST ? NULL
-                                            : "this version cannot: --net host has all ports";
+        return network_mode == NETWORK_HOST || network_mode == NETWORK_PROXY
+                   ? NULL
+                   : "only the network modes proxy and host have ports";
     default:
         return NULL;
     }

@@ -27,6 +27,7 @@ static const struct {
     [WHO_RECORDER] = {"the process that keeps what the command says", false},
     [WHO_STAND_IN] = {"the process that watches over the limits", false},
     [WHO_NET] = {"the process that is the network", false},
+    [WHO_DOOR] = {"the process that lets connections in", false},
 };
 
 /* A number that is left out where it says nothing. */

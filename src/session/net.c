@@ -3,8 +3,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/program.h"
+#include "policy/publish.h"
+#include "policy/setting.h"
 #include "session/own.h"
 
 #include <errno.h>
@@ -87,23 +88,24 @@ static void forget_listeners(struct session *session)
 {
     for (unsigned i = 0; i < session->launch.listener_count; i++)
         loop_remove(&session->loop, &session->net.sources[i]);
+    for (unsigned i = 0; i < session->net.published_count; i++)
+        loop_remove(&session->loop, &session->net.published_sources[i]);
 }
 
 /* Holds:   the caller's rights, the listeners, the plan.
  * Must:    become bawn-net, which confines itself. */
 static int become_net(void *context, struct event_sender *events, struct bawn_error *err)
 {
-    const struct launch *launch = context;
-    char count[16];
+    const struct session *session = context;
+    char count[16], published[16];
     char name[] = "bawn-net";
-    char *argv[] = {name, count, NULL};
+    char *argv[] = {name, count, published, NULL};
     char *environ[] = {NULL};
     int result;
 
-    /* They stay open behind the exec. */
-    for (int fd = 0; fd <= events->sock; fd++)
-        (void)fcntl(fd, F_SETFD, 0);
-    (void)snprintf(count, sizeof(count), "%u", launch->listener_count);
+    (void)events;
+    (void)snprintf(count, sizeof(count), "%u", session->launch.listener_count);
+    (void)snprintf(published, sizeof(published), "%u", session->net.published_count);
     result = program_become(name, argv, environ);
     (void)error_errno(err, -result, "start bawn-net");
     error_hint(err, "install bawn whole: it belongs beside bawn-policy");
@@ -118,6 +120,8 @@ static int give_up(struct session *session)
     forget_listeners(session);
     while (session->launch.listener_count > 0)
         (void)close(take_fd(&session->launch.listeners[--session->launch.listener_count]));
+    while (session->net.published_count > 0)
+        (void)close(take_fd(&session->net.published[--session->net.published_count]));
     (void)error_set(&said, EIO, "run.net_gone",
                     "the command has no network any more: bawn-net ended %u times%s%s",
                     session->net.starts, why->message[0] ? ", at last because of: " : "",
@@ -143,39 +147,52 @@ static int on_ended(void *context, uint32_t events)
                                              : give_up(session);
 }
 
+/* The descriptors of bawn-net, as wire/net.h has them. */
+static void list_fds(const struct session *session, int image_fd, int control_fd, int door_fd,
+                     struct aide_work *work)
+{
+    const struct net *net = &session->net;
+
+    work->fds[NET_IMAGE_FD] = image_fd;
+    work->fds[NET_CONTROL_FD] = control_fd;
+    work->count = NET_LISTENER_FD;
+    for (unsigned i = 0; i < session->launch.listener_count; i++)
+        work->fds[work->count++] = session->launch.listeners[i];
+    for (unsigned i = 0; i < net->published_count; i++)
+        work->fds[work->count++] = net->published[i];
+    if (door_fd >= 0)
+        work->fds[work->count++] = door_fd;
+}
+
 static int start(struct session *session, struct bawn_error *err)
 {
     struct net *net = &session->net;
-    struct launch *launch = &session->launch;
     struct aide_work work = {.who = WHO_NET,
                              .group = session->group,
                              .dies_with_us = true,
                              .run = become_net,
-                             .context = launch};
+                             .context = session};
     autoclose int image_fd = copy_image(session->request->image, err);
+    autoclose int far_end = -EBADF, door_fd = -EBADF;
     int channel = session_channel(session, err);
     int ends[2];
-    int result;
 
     if (image_fd < 0 || channel < 0)
         return image_fd < 0 ? image_fd : channel;
+    if (net->published_count && door_start(session, &door_fd, err) < 0)
+        return -err->errnum;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return error_errno(err, errno, "make a socket for bawn-net");
     net->control_fd = ends[0];
+    far_end = ends[1];
     net->resolv_size = SIZE_MAX;
-    work.fds[NET_IMAGE_FD] = image_fd;
-    work.fds[NET_CONTROL_FD] = ends[1];
-    work.count = NET_LISTENER_FD;
-    for (unsigned i = 0; i < launch->listener_count; i++)
-        work.fds[work.count++] = launch->listeners[i];
     (void)look_at_resolv(net);
     tell_resolv(net);
-    result = aide_start(&net->aide, &work, channel, err);
-    (void)close(ends[1]);
-    return result;
+    list_fds(session, image_fd, far_end, door_fd, &work);
+    return aide_start(&net->aide, &work, channel, err);
 }
 
-/* Somebody inside wants the network. */
+/* Somebody inside wants the network, or somebody outside a port of it. */
 static int on_client(void *context, uint32_t events)
 {
     struct session *session = context;
@@ -195,20 +212,70 @@ static int on_client(void *context, uint32_t events)
     return loop_add(&session->loop, &net->control_source, &session->failure);
 }
 
+static int await_client(struct session *session, int fd, struct loop_source *source,
+                        struct bawn_error *err)
+{
+    *source =
+        (struct loop_source){.fd = fd, .events = POLLIN, .ready = on_client, .context = session};
+    return loop_add(&session->loop, source, err);
+}
+
 static int wait_for_clients(struct session *session, struct bawn_error *err)
 {
+    struct net *net = &session->net;
     int result = 0;
 
-    for (unsigned i = 0; result == 0 && i < session->launch.listener_count; i++) {
-        struct loop_source *source = &session->net.sources[i];
-
-        *source = (struct loop_source){.fd = session->launch.listeners[i],
-                                       .events = POLLIN,
-                                       .ready = on_client,
-                                       .context = session};
-        result = loop_add(&session->loop, source, err);
-    }
+    for (unsigned i = 0; result == 0 && i < session->launch.listener_count; i++)
+        result = await_client(session, session->launch.listeners[i], &net->sources[i], err);
+    for (unsigned i = 0; result == 0 && i < net->published_count; i++)
+        result = await_client(session, net->published[i], &net->published_sources[i], err);
     return result;
+}
+
+/* A socket of the host's at the address of an entry. */
+static int listen_at(const char *text, struct bawn_error *err)
+{
+    struct published published;
+    struct sockaddr_storage address;
+    const int one = 1;
+    autoclose int sock = -EBADF;
+    socklen_t size;
+
+    if (publish_parse(text, &published))
+        return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has a bad port");
+    size = host_address(&published.at, &address);
+    sock = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+        bind(sock, (struct sockaddr *)&address, size) < 0 || listen(sock, SOMAXCONN) < 0) {
+        (void)error_errno(err, errno, "publish %s", text);
+        if (err->errnum == EADDRINUSE)
+            error_hint(err,
+                       "another program has that port of the host: name another one, as in "
+                       "--publish OTHER:%u",
+                       published.inside);
+        return -err->errnum;
+    }
+    return take_fd(&sock);
+}
+
+int session_listen(struct session *session, struct bawn_error *err)
+{
+    const struct image *image = session->request->image;
+    struct net *net = &session->net;
+
+    if (!(image->flags & IMAGE_STEERS))
+        return 0;
+    image_each (image, PART_ITEMS, struct image_item, item) {
+        int sock;
+
+        if (item->list != LIST_NETWORK_PUBLISH || net->published_count == LIMIT_PORTS)
+            continue;
+        sock = listen_at(image_string(image, item->value), err);
+        if (sock < 0)
+            return sock;
+        net->published[net->published_count++] = sock;
+    }
+    return 0;
 }
 
 int session_open_net(struct session *session, struct bawn_error *err)
@@ -221,4 +288,5 @@ void session_close_net(struct session *session)
     forget_listeners(session);
     drop_control(session);
     aide_end(&session->net.aide, END_MS);
+    aide_end(&session->net.door, 0);
 }

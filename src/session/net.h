@@ -28,13 +28,22 @@ struct net {
     int control_fd;            /* to bawn-net; -EBADF: none runs */
     struct loop_source control_source;
     struct loop_source sources[STEER_LISTENERS]; /* while none runs */
+    int published[LIMIT_PORTS];                  /* listeners of the host's for ports inside */
+    unsigned published_count;
+    struct loop_source published_sources[LIMIT_PORTS]; /* while none runs */
+    struct aide door;                                  /* makes sockets inside, for them */
     size_t resolv_size;
     struct net_message resolv; /* the host's resolv.conf, as it was told last */
 };
 
+/* Before the launch: the ports that are published. */
+int session_listen(struct session *session, struct bawn_error *err);
 /* When the sandbox is there. */
 int session_open_net(struct session *session, struct bawn_error *err);
 /* bawn-net says what it has not said yet, and ends. */
 void session_close_net(struct session *session);
+
+/* session/door.c: a process in the sandbox's network namespace; *ret_fd is the socket to it. */
+int door_start(struct session *session, int *ret_fd, struct bawn_error *err);
 
 #endif

@@ -260,6 +260,8 @@ static int run(struct session *session, struct bawn_error *err)
     if (result == 0)
         result = session_open_watch(session, err);
     if (result == 0)
+        result = session_listen(session, err);
+    if (result == 0)
         result = start_sandbox(session, err);
     if (result == 0)
         result = session_watch_names(session, err);

@@ -110,8 +110,8 @@ static const struct option rows[] = {
      .value = "MODE",
      .words = networks,
      .key = "sandbox.network.mode",
-     .help = "Which network the command has. This version of run knows none and host, and refuses "
-             "the others."},
+     .help = "Which network the command has. proxy lets it reach the hosts that are allowed. This "
+             "version of run refuses isolated and veth."},
     {.id = OPTION_KEY,
      .name = "allow-host",
      .value = "RULE",
@@ -132,6 +132,20 @@ static const struct option rows[] = {
      .repeats = true,
      .key = "sandbox.network.ask",
      .help = "Hosts that bawn asks about."},
+    {.id = OPTION_KEY,
+     .name = "host-port",
+     .value = "PORT",
+     .repeats = true,
+     .key = "sandbox.network.host_ports",
+     .help = "A port of the host's loopback that the command may connect to, at 127.0.0.1 or "
+             "localhost as outside."},
+    {.id = OPTION_KEY,
+     .name = "publish",
+     .value = "PORTS",
+     .repeats = true,
+     .key = "sandbox.network.publish",
+     .help = "A port inside that the host may connect to: [ADDRESS:]PORT[:PORT], the host's port "
+             "and that inside."},
     {.id = OPTION_KEY,
      .name = "limits",
      .value = "PRESET",

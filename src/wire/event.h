@@ -44,6 +44,7 @@ enum event_who {
     WHO_RECORDER,
     WHO_STAND_IN,
     WHO_NET,
+    WHO_DOOR,
     WHO_COUNT
 };
 

@@ -4,12 +4,21 @@
  *
  * How it works: it is an aide (session/aide.h) that execs. Its descriptors are,
  * in this order: the image in a memory file, one end of a SEQPACKET pair with the
- * launcher, so many listeners as its one argument says, and its end of the channel
- * for events. A listener was made in the sandbox's network namespace. What it is for
+ * launcher, so many listeners as its first argument says, so many published ones as
+ * its second says and, if there are any, the door; last its end of the channel
+ * for events.
+ *
+ * A listener was made in the sandbox's network namespace. What it is for
  * it says itself, by its family, its type and its port: a stream at NET_PORT takes all
  * connections of the sandbox, the one that a client meant is its local address
  * (IP_TRANSPARENT). A client that means that port on loopback speaks to a proxy.
+ * A stream at any other port leads to the same port of the host's loopback.
  * Datagrams at port 53 are questions for names.
+ *
+ * The published ones are the host's, one for each entry of the policy's list, in its
+ * order; what comes there goes to a port inside. For that the door, a SEQPACKET
+ * socket, gives a socket that was made inside: struct net_door with a family asks
+ * for one, and comes back with an errno or the descriptor.
  */
 #ifndef WIRE_NET_H
 #define WIRE_NET_H
@@ -29,6 +38,11 @@ enum net_kind {
     NET_RESOLV, /* launcher -> net: the host's resolv.conf. First of all, and when it changed */
     NET_LOOK,   /* net -> launcher: look whether it changed; an answer comes only then */
     NET_KINDS,
+};
+
+struct net_door {
+    int32_t family; /* asked for: AF_INET or AF_INET6 */
+    int32_t errnum; /* answered: 0, and the descriptor is beside it */
 };
 
 enum { NET_TEXT_BYTES = 8192 };

@@ -56,7 +56,8 @@ struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string s
 
 bool rules_keep_list(enum list_id list)
 {
-    return list == LIST_NETWORK_HOSTS || list == LIST_NETWORK_HOST_PORTS;
+    return list == LIST_NETWORK_HOSTS || list == LIST_NETWORK_HOST_PORTS ||
+           list == LIST_NETWORK_PUBLISH;
 }
 
 struct image_item rules_pack_item(const struct item *item, rules_string string, void *context)

@@ -520,10 +520,9 @@ START_TEST(devices_sockets_and_ports_are_in_the_plan)
     ck_assert_uint_eq(find_rule(&plan, "deny /dev/bad")->by, BY_MOUNT);
     ck_assert_uint_eq(find_rule(&plan, "network proxy")->by, BY_PROXY | BY_NAMESPACE);
     ck_assert_uint_eq(find_rule(&plan, "sandbox.network.hosts: a.example")->by, BY_PROXY);
-    /* Nobody holds what is not carried out. */
-    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 80")->by, 0);
-    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.publish: 8080:80")->by, 0);
-    ck_assert_uint_eq(plan.unenforced, 2);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 80")->by, BY_PROXY);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.publish: 8080:80")->by, BY_PROXY);
+    ck_assert_uint_eq(plan.unenforced, 0);
     plan_done(&plan);
     bawn_policy_free(policy);
 }
