@@ -179,15 +179,29 @@ COMPLAINS(
 COMPLAINS(host_port_takes_a_port, "sandbox: {network: {host_ports: [http]}}\n",
           "p.yaml:1:34 error config.bad_value: sandbox.network.host_ports: 'http': not a port\n")
 
-COMPLAINS(publish_takes_one_or_two_ports,
-          "sandbox: {network: {publish: [\"80:\", \"0\", \"1:2:3\", \"99999:1\"]}}\n",
-          "p.yaml:1:31 error config.bad_value: sandbox.network.publish: '80:': not PORT or "
-          "HOSTPORT:PORT\n"
-          "p.yaml:1:38 error config.bad_value: sandbox.network.publish: '0': not a port\n"
-          "p.yaml:1:43 error config.bad_value: sandbox.network.publish: '1:2:3': not PORT or "
-          "HOSTPORT:PORT\n"
-          "p.yaml:1:52 error config.bad_value: sandbox.network.publish: '99999:1': not PORT or "
-          "HOSTPORT:PORT\n")
+COMPLAINS(publish_takes_an_address_and_one_or_two_ports,
+          "sandbox: {network: {publish: [\"80:\", \"0\", \"1:2:3\", \"99999:1\", \"::1:80\"]}}\n",
+          "p.yaml:1:31 error config.bad_value: sandbox.network.publish: '80:': not "
+          "[ADDRESS:]PORT[:PORT]\n"
+          "p.yaml:1:38 error config.bad_value: sandbox.network.publish: '0': not "
+          "[ADDRESS:]PORT[:PORT]\n"
+          "p.yaml:1:43 error config.bad_value: sandbox.network.publish: '1:2:3': not "
+          "[ADDRESS:]PORT[:PORT]\n"
+          "p.yaml:1:52 error config.bad_value: sandbox.network.publish: '99999:1': not "
+          "[ADDRESS:]PORT[:PORT]\n"
+          "p.yaml:1:63 error config.bad_value: sandbox.network.publish: '::1:80': not "
+          "[ADDRESS:]PORT[:PORT]\n")
+
+BECOMES(publish_forms,
+        "sandbox: {network: {publish: [\"80\", \"81:82\", \"127.0.0.2:83\", \"[::1]:84:85\", "
+        "\"0.0.0.0:86:87\"]}}\n",
+        "sandbox.network.mode = proxy\n"
+        "sandbox.network.publish 80\n"
+        "sandbox.network.publish 81:82\n"
+        "sandbox.network.publish 127.0.0.2:83\n"
+        "sandbox.network.publish [::1]:84:85\n"
+        "sandbox.network.publish 0.0.0.0:86:87\n",
+        "")
 
 COMPLAINS(
     env_names_are_names,
@@ -504,7 +518,7 @@ static void add_values(Suite *suite)
         pin_takes_a_plain_name,
         pin_takes_an_address,
         host_port_takes_a_port,
-        publish_takes_one_or_two_ports,
+        publish_takes_an_address_and_one_or_two_ports,
         env_names_are_names,
         loader_variables_are_never_set,
         tools_are_those_there_are,
@@ -531,6 +545,7 @@ static void add_meaning(Suite *suite)
         each_list_of_patterns,
         each_setting,
         each_list,
+        publish_forms,
         tool_rules_become_rules_of_tools_and_commands,
         network_false_is_no_network,
         network_true_is_a_proxy_that_asks,
