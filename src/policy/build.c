@@ -124,6 +124,9 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id)
         return UNLISTED_DENY;
     case SETTING_NETWORK_LOCAL_BINDING:
         return true;
+    case SETTING_NETWORK_PROXY_ENV:
+        /* podman hands the variables on to containers, whose loopback is another one. */
+        return !policy_number(policy, SETTING_PROCESS_CONTAINERS);
     case SETTING_LIMITS_PRESET:
         return LIMITS_DEFAULT;
     default:

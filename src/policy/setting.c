@@ -39,6 +39,13 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                        NARROW_LOWER, 0, NULL,
                                        "false: the command cannot listen on a port of the host. "
                                        "Its own network holds that. With mode host nothing does."},
+    [SETTING_NETWORK_PROXY_ENV] =
+        {"sandbox.network.proxy_env", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+         "Whether bawn sets the variables that tell programs of a proxy (http_proxy, NO_PROXY and "
+         "the like) in the modes proxy and isolated. Programs that do not read them are filtered "
+         "all the same. Default: true, but false with sandbox.process.containers, because podman "
+         "hands them on to containers that cannot reach the proxy. A variable that env.set sets, "
+         "or that env.pass names in full, is as the policy says."},
     [SETTING_NETWORK_HTTP_PROXY_PORT] = {"sandbox.network.http_proxy_port", VALUE_PORT,
                                          NARROW_NEVER, 0, NULL,
                                          "Use this HTTP proxy on the host's loopback instead of "

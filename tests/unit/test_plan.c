@@ -414,6 +414,110 @@ START_TEST(environment_is_an_allow_list)
 }
 END_TEST
 
+static const struct env_step *find_env(const struct plan *plan, const char *name)
+{
+    vec_each (&plan->env, step) {
+        if (strcmp(step->name, name) == 0)
+            return step;
+    }
+    return NULL;
+}
+
+START_TEST(proxy_variables_are_set_where_there_is_a_proxy)
+{
+    static const char *const variables[] = {"http_proxy=http://a.example:1", NULL};
+    static const char *const expected[] = {
+        "http_proxy=http://127.0.0.1:800",
+        "HTTP_PROXY=http://127.0.0.1:800",
+        "https_proxy=http://127.0.0.1:800",
+        "HTTPS_PROXY=http://127.0.0.1:800",
+        "all_proxy=http://127.0.0.1:800",
+        "ALL_PROXY=http://127.0.0.1:800",
+        "no_proxy=localhost,127.0.0.1,::1",
+        "NO_PROXY=localhost,127.0.0.1,::1",
+        "NODE_USE_ENV_PROXY=1",
+        "npm_config_proxy=http://127.0.0.1:800",
+        "npm_config_https_proxy=http://127.0.0.1:800",
+        "npm_config_noproxy=localhost,127.0.0.1,::1",
+        "CARGO_HTTP_PROXY=http://127.0.0.1:800",
+        "grpc_proxy=http://127.0.0.1:800",
+        "no_grpc_proxy=localhost,127.0.0.1,::1",
+    };
+    static const char *const modes[] = {"proxy", "isolated"};
+    enum { OWN = 3 }; /* HISTFILE and the like */
+    struct host_facts facts = rich_host();
+
+    for (size_t i = 0; i < 2; i++) {
+        char text[128];
+        struct bawn_policy *policy;
+        struct plan plan;
+
+        (void)snprintf(text, sizeof(text), "sandbox: {network: {mode: %s}}\n", modes[i]);
+        policy = load_text(text);
+        make_plan(policy, &facts, variables, &plan);
+        ck_assert_uint_eq(plan.env.count, OWN + sizeof(expected) / sizeof(expected[0]));
+        for (size_t k = 0; k < sizeof(expected) / sizeof(expected[0]); k++) {
+            const struct env_step *step = &plan.env.items[OWN + k];
+
+            (void)snprintf(text, sizeof(text), "%s=%s", step->name, step->value);
+            ck_assert_str_eq(text, expected[k]);
+            ck_assert(!step->passed);
+        }
+        plan_done(&plan);
+        bawn_policy_free(policy);
+    }
+}
+END_TEST
+
+START_TEST(proxy_variables_are_as_the_policy_says)
+{
+    static const char *const variables[] = {"http_proxy=http://a.example:1",
+                                            "npm_config_proxy=http://a.example:1",
+                                            "grpc_proxy=http://a.example:1", NULL};
+    struct bawn_policy *policy = load_text(
+        "sandbox: {network: {mode: proxy}, process: {env: {pass: [http_proxy, "
+        "HTTP_PROXY, 'npm_*'], set: {https_proxy: 'http://b.example:2'}, deny: [ALL*]}}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, variables, &plan);
+    ck_assert(find_env(&plan, "http_proxy")->passed);
+    ck_assert_ptr_null(find_env(&plan, "HTTP_PROXY"));
+    ck_assert_ptr_null(find_env(&plan, "ALL_PROXY"));
+    ck_assert_str_eq(find_env(&plan, "https_proxy")->value, "http://b.example:2");
+    ck_assert_str_eq(find_env(&plan, "npm_config_proxy")->value, "http://127.0.0.1:800");
+    ck_assert(!find_env(&plan, "npm_config_proxy")->passed);
+    ck_assert_str_eq(find_env(&plan, "grpc_proxy")->value, "http://127.0.0.1:800");
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(proxy_variables_are_left_out)
+{
+    static const char *const texts[] = {
+        "sandbox: {network: {mode: none}}\n",
+        "sandbox: {network: {mode: host}}\n",
+        "sandbox: {network: {mode: veth}}\n",
+        "sandbox: {network: {mode: proxy, proxy_env: false}}\n",
+        "sandbox: {network: {mode: proxy}, process: {containers: true}}\n",
+    };
+    static const char *const variables[] = {"http_proxy=http://a.example:1", NULL};
+    struct host_facts facts = rich_host();
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct bawn_policy *policy = load_text(texts[i]);
+        struct plan plan;
+
+        make_plan(policy, &facts, variables, &plan);
+        ck_assert_ptr_null(find_env(&plan, "http_proxy"));
+        ck_assert_ptr_null(find_env(&plan, "NO_PROXY"));
+        plan_done(&plan);
+        bawn_policy_free(policy);
+    }
+}
+END_TEST
+
 static uint64_t find_limit(const struct plan *plan, enum setting_id id, unsigned *ret_by)
 {
     vec_each (&plan->limits, step) {
@@ -817,6 +921,9 @@ int main(void)
     tcase_add_test(all, own_procfs_is_masked_and_sealed);
     tcase_add_test(all, sockets_of_services_are_shut);
     tcase_add_test(all, environment_is_an_allow_list);
+    tcase_add_test(all, proxy_variables_are_set_where_there_is_a_proxy);
+    tcase_add_test(all, proxy_variables_are_as_the_policy_says);
+    tcase_add_test(all, proxy_variables_are_left_out);
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, a_denial_without_a_proxy_cannot_be_held);
     tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
