@@ -190,21 +190,22 @@ static void export_lists(const struct policy *policy, bool with_builtin, const c
 
 static void export_hosts(const struct policy *policy, bool with_builtin, struct strbuf *out)
 {
-    static const char *const words[] = {
-        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
-
     for (unsigned verdict = NET_ALLOW; verdict <= NET_DENY; verdict++) {
         bool first = true;
 
         vec_each (&policy->net_rules, rule) {
+            autostrbuf struct strbuf text = {0};
+
             if ((unsigned)(*rule)->verdict != verdict || !is_exported((*rule)->layer, with_builtin))
                 continue;
             if (first)
-                strbuf_addf(out, "    %s:\n", words[verdict]);
+                strbuf_addf(out, "    %s:\n", net_verdict_word(*rule));
             first = false;
             strbuf_add(out, "      - ");
-            add_quoted(out, (*rule)->spelled);
+            net_rule_words(*rule, &text);
+            add_quoted(out, text.text ? text.text : "");
             strbuf_add(out, "\n");
+            out->failed = out->failed || text.failed;
         }
     }
 }
@@ -359,6 +360,12 @@ static void warn_lost(const struct policy *policy, const char *format, struct ba
             report_add(report, BAWN_WARNING, "export.lost", (*rule)->origin,
                        "%s cannot ask about paths: '%s' is denied there", format, (*rule)->path);
     }
+    vec_each (&policy->net_rules, rule) {
+        if ((*rule)->by)
+            report_add(report, BAWN_WARNING, "export.lost", (*rule)->origin,
+                       "%s has no hosts for one program: '%s' is left out", format,
+                       (*rule)->spelled);
+    }
     for (enum setting_id id = SETTING_LIMITS_PRESET; id <= SETTING_LIMITS_TIME; id++)
         if (policy->settings[id].is_set && policy->settings[id].layer->id != LAYER_BUILTIN)
             report_add(report, BAWN_WARNING, "export.lost", policy->settings[id].origin,
@@ -378,7 +385,7 @@ static void export_domains(const struct policy *policy, const char *key, unsigne
         const struct host *host = &(*rule)->host;
         autostrbuf struct strbuf text = {0};
 
-        if ((unsigned)(*rule)->verdict != verdict)
+        if ((unsigned)(*rule)->verdict != verdict || (*rule)->by)
             continue;
         if (host->kind == HOST_DOMAIN) {
             autostrbuf struct strbuf apex = {0};
@@ -474,7 +481,7 @@ static void export_permissions(const struct policy *policy, const char *key, enu
     vec_each (&policy->net_rules, rule) {
         autostrbuf struct strbuf domain = {0};
 
-        if (access != ACCESS_ASK || (*rule)->verdict != NET_ASK)
+        if (access != ACCESS_ASK || (*rule)->verdict != NET_ASK || (*rule)->by)
             continue;
         strbuf_addf(&domain, "domain:%s", (*rule)->spelled);
         add_permission(out, "WebFetch", &domain);

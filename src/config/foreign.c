@@ -218,6 +218,8 @@ int foreign_host(const struct foreign *foreign, const struct node *node, unsigne
                  const char *host)
 {
     const struct config_source *source = foreign->source;
+    const struct net_rule rule = {
+        .verdict = verdict, .layer = source->layer, .origin = node->origin};
     bool everything = strcmp(host, "*") == 0;
     int r;
 
@@ -236,8 +238,7 @@ int foreign_host(const struct foreign *foreign, const struct node *node, unsigne
                    "'*' becomes 'ask about each host': bawn does not allow every host at once");
         return 0;
     }
-    return policy_add_net(source->policy, source->layer, verdict, host, node->origin,
-                          source->report);
+    return policy_add_net(source->policy, &rule, host, source->report);
 }
 
 static int each_host(const struct foreign *foreign, const struct node *node, const char *key,

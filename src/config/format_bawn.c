@@ -360,6 +360,8 @@ static int load_key(const struct config_source *source, const struct node *node,
         }
         return source_set_value(source, key, node->text, node->origin);
     }
+    if (keys_find_hosts(key))
+        return source_load_hosts(source, keys_find_hosts(key), node);
     /* An empty list of an unknown key must not pass for a known one. */
     r = keys_is_list(key) ? source_set_each(source, node, key, key) : -ENOENT;
     if (r != -ENOENT)

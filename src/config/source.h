@@ -4,6 +4,7 @@
 #define CONFIG_SOURCE_H
 
 #include "config/config.h"
+#include "config/keys.h"
 #include "config/node.h"
 
 /* Each format's loader. */
@@ -34,6 +35,14 @@ int source_set_value(const struct config_source *source, const char *key, const 
 /* One value of a list, or of a map with its item_key. */
 int source_add_item(const struct config_source *source, enum list_id list, const char *item_key,
                     const char *value, struct origin origin);
+
+/* One rule of a list of hosts, as text: the host, and words behind it. */
+int source_add_host(const struct config_source *source, const struct host_list *list,
+                    const char *text, struct origin origin);
+
+/* A whole list of hosts: an entry is text, or a map. */
+int source_load_hosts(const struct config_source *source, const struct host_list *list,
+                      const struct node *node);
 
 /* "network: false", "network: true" and "limits: strict" are short for a setting or two. */
 int source_set_shorthand(const struct config_source *source, const struct node *node,

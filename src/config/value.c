@@ -113,8 +113,7 @@ int source_set_value(const struct config_source *source, const char *key, const 
         return source_add_pattern(source, &rule, source->base, value, key);
     }
     if (hosts)
-        return policy_add_net(source->policy, source->layer, hosts->verdict, value, origin,
-                              source->report);
+        return source_add_host(source, hosts, value, origin);
     if (list != LIST_COUNT && !list_table[list].is_map)
         return source_add_item(source, list, NULL, value, origin);
     return -ENOENT;

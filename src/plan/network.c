@@ -52,6 +52,10 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
         }
         return offline_by(plan);
     }
+    if (network->mode != NETWORK_HOST && net_rule_not_yet(rule)) {
+        *note = net_rule_not_yet(rule);
+        return 0;
+    }
     if (network->mode == NETWORK_PROXY)
         return filtered_by(plan, note);
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
@@ -59,21 +63,21 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
 
 static int plan_rules(struct plan *plan)
 {
-    static const char *const words[] = {
-        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
     struct network_plan *network = &plan->network;
 
     vec_each (&plan->policy->net_rules, rule) {
         size_t *counts[] = {
             [NET_ALLOW] = &network->allow, [NET_ASK] = &network->ask, [NET_DENY] = &network->deny};
+        autostrbuf struct strbuf words = {0};
         const char *note = NULL;
         unsigned by = rule_by(plan, *rule, &note);
 
         ++*counts[(*rule)->verdict];
-        if (plan_enforce(
-                plan,
-                arena_printf(&plan->arena, "%s %s", words[(*rule)->verdict], (*rule)->spelled),
-                (*rule)->origin, by, note) < 0)
+        net_rule_words(*rule, &words);
+        if (words.failed ||
+            plan_enforce(plan,
+                         arena_printf(&plan->arena, "%s %s", net_verdict_word(*rule), words.text),
+                         (*rule)->origin, by, note) < 0)
             return -ENOMEM;
     }
     return 0;

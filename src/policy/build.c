@@ -261,38 +261,48 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
     return vec_push(&policy->items, *item) ? 0 : -ENOMEM;
 }
 
-int policy_add_net(struct policy *policy, const struct layer *layer, unsigned verdict,
-                   const char *text, struct origin origin, struct bawn_report *report)
+static bool parse_net(struct net_rule *rule, const char *key, const char *host,
+                      struct bawn_report *report)
+{
+    const char *wrong = host_parse_rule(host, &rule->host);
+
+    if (!wrong)
+        return true;
+    report_add(report, BAWN_ERROR, "config.bad_host", rule->origin, "%s: '%s': %s", key, host,
+               wrong);
+    if (strcmp(host, "*") == 0)
+        report_hint(report, rule->verdict == NET_DENY
+                                ? "to deny every host, set sandbox.network: false"
+                                : "to be asked about every host, set sandbox.network: true");
+    return false;
+}
+
+int policy_add_net(struct policy *policy, const struct net_rule *rule, const char *host,
+                   struct bawn_report *report)
 {
     static const char *const keys[] = {[NET_ALLOW] = "sandbox.network.allow",
                                        [NET_ASK] = "sandbox.network.ask",
                                        [NET_DENY] = "sandbox.network.deny"};
-    struct net_rule *rule = arena_new(&policy->arena, struct net_rule);
-    const char *wrong;
+    const char *key = keys[rule->verdict];
+    struct net_rule *copy = arena_new(&policy->arena, struct net_rule);
 
-    if (!rule)
+    if (!copy)
         return -ENOMEM;
-    wrong = host_parse_rule(text, &rule->host);
-    if (wrong) {
-        report_add(report, BAWN_ERROR, "config.bad_host", origin, "%s: '%s': %s", keys[verdict],
-                   text, wrong);
-        if (strcmp(text, "*") == 0)
-            report_hint(report, verdict == NET_DENY
-                                    ? "to deny every host, set sandbox.network: false"
-                                    : "to be asked about every host, set sandbox.network: true");
+    *copy = *rule;
+    if (!parse_net(copy, key, host, report) ||
+        is_locked(policy, rule->layer, key, rule->origin, report))
+        return 0;
+    if (rule->layer->authority == AUTHORITY_PROJECT && rule->verdict == NET_ALLOW) {
+        complain_widening(rule->layer, key, rule->origin, report);
         return 0;
     }
-    if (is_locked(policy, layer, keys[verdict], origin, report))
-        return 0;
-    if (verdict == NET_ALLOW && layer->authority == AUTHORITY_PROJECT) {
-        complain_widening(layer, keys[verdict], origin, report);
-        return 0;
+    /* SECURITY: whoever says yes to a project's question must not grant more than the user does. */
+    if (rule->layer->authority == AUTHORITY_PROJECT && (rule->opaque || rule->ech)) {
+        complain_widening(rule->layer, rule->opaque ? "opaque" : "ech", rule->origin, report);
+        copy->opaque = copy->ech = false;
     }
-    rule->verdict = verdict;
-    rule->spelled = arena_strdup(&policy->arena, text);
-    rule->layer = layer;
-    rule->origin = origin;
-    return rule->spelled && vec_push(&policy->net_rules, rule) ? 0 : -ENOMEM;
+    copy->spelled = arena_strdup(&policy->arena, host);
+    return copy->spelled && vec_push(&policy->net_rules, copy) ? 0 : -ENOMEM;
 }
 
 /* SECURITY: the key comes from the rule, not from the file it was in: a lock on sandbox.paths holds
@@ -484,6 +494,22 @@ static void limit_ports(const struct policy *policy, enum list_id list, struct b
     }
 }
 
+static void warn_net_not_yet(const struct policy *policy, struct bawn_report *report)
+{
+    uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
+
+    vec_each (&policy->net_rules, rule) {
+        const char *why = net_rule_not_yet(*rule);
+        autostrbuf struct strbuf words = {0};
+
+        if (!why || mode == NETWORK_NONE || mode == NETWORK_HOST)
+            continue;
+        net_rule_words(*rule, &words);
+        report_add(report, BAWN_WARNING, "policy.not_yet", (*rule)->origin,
+                   "%s: %s: the rule opens nothing", words.text ? words.text : "", why);
+    }
+}
+
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
     for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
@@ -501,6 +527,7 @@ static void warn_not_yet(const struct policy *policy, struct bawn_report *report
             report_add(report, BAWN_WARNING, "policy.not_yet", item->origin, "%s: %s: %s",
                        list_table[item->list].key, item->value, why);
     }
+    warn_net_not_yet(policy, report);
 }
 
 int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn_error *err)

@@ -21,8 +21,10 @@ const struct layer *policy_add_layer(struct policy *policy, enum layer_id id,
 int policy_set(struct policy *policy, const struct layer *layer, enum setting_id id,
                const char *text, struct origin origin, struct bawn_report *report);
 int policy_add_item(struct policy *policy, const struct item *item, struct bawn_report *report);
-int policy_add_net(struct policy *policy, const struct layer *layer, unsigned verdict,
-                   const char *text, struct origin origin, struct bawn_report *report);
+
+/* The rule is copied; its strings must live in the policy's arena. host is read into it. */
+int policy_add_net(struct policy *policy, const struct net_rule *rule, const char *host,
+                   struct bawn_report *report);
 
 /* The rule is copied; its strings must live in the policy's arena. */
 int policy_add_rule(struct policy *policy, const struct path_rule *rule,

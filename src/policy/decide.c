@@ -252,24 +252,59 @@ int decide_limits(const struct policy *policy, const char *path,
     return r;
 }
 
+struct net_match {
+    const struct net_rule *rule; /* NULL: none */
+    unsigned specificity;
+};
+
 /* What the rules of each speaker say of a host: a denial, the most specific of the others, and any
  * wish to be asked, however wide. */
 struct net_search {
     unsigned lowest_bits; /* a range must be at least this narrow to open; 0: any */
     bool only_restrict;   /* the rules are about an address that the name stands for */
     const struct net_rule *denied;
-    const struct net_rule *ask[AUTHORITY_COUNT];
-    struct {
-        const struct net_rule *rule;
-        unsigned specificity;
-    } best[AUTHORITY_COUNT];
+    const struct net_rule *for_program;
+    struct net_match ask[AUTHORITY_COUNT];
+    struct net_match best[AUTHORITY_COUNT];
 };
+
+/* How little has to be known of what is said on a connection. */
+static unsigned net_laxity(const struct net_rule *rule)
+{
+    return rule->opaque ? 2 : rule->ech;
+}
+
+/* Of two rules that are as specific: the one whose verdict and whose opaque and ech count. */
+static bool net_outranks(const struct net_rule *rule, const struct net_rule *before)
+{
+    const struct layer *own = rule->layer;
+    const struct layer *other = before->layer;
+
+    if (rule->verdict != before->verdict)
+        return rule->verdict > before->verdict;
+    if (own->authority == other->authority && own->order != other->order)
+        return own->order > other->order;
+    /* Lists are merged: who says both in one place has said the wider. */
+    if (own->authority == other->authority)
+        return net_laxity(rule) > net_laxity(before);
+    if (own->authority == AUTHORITY_BUILTIN || other->authority == AUTHORITY_BUILTIN)
+        return other->authority == AUTHORITY_BUILTIN;
+    if (net_laxity(rule) != net_laxity(before))
+        return net_laxity(rule) < net_laxity(before);
+    return own->authority > other->authority;
+}
+
+static void net_match(struct net_match *best, const struct net_rule *rule, unsigned specificity)
+{
+    if (!best->rule || specificity > best->specificity ||
+        (specificity == best->specificity && net_outranks(rule, best->rule)))
+        *best = (struct net_match){.rule = rule, .specificity = specificity};
+}
 
 static void net_found(void *context, const struct net_rule *rule, unsigned specificity)
 {
     struct net_search *search = context;
     unsigned who = rule->layer->authority;
-    const struct net_rule *before = search->best[who].rule;
 
     if (rule->verdict == NET_DENY) {
         /* The same denial is named whatever order the rules came in. */
@@ -277,35 +312,30 @@ static void net_found(void *context, const struct net_rule *rule, unsigned speci
             search->denied = rule;
         return;
     }
-    if (rule->verdict == NET_ASK && !search->ask[who])
-        search->ask[who] = rule;
-    if (search->only_restrict || rule->host.prefix_bits < search->lowest_bits)
+    /* SECURITY: nobody tells which program asks, so that a rule for one opens nothing. */
+    if (rule->by) {
+        search->for_program = rule;
         return;
-    if (before &&
-        (specificity < search->best[who].specificity ||
-         (specificity == search->best[who].specificity && before->verdict >= rule->verdict)))
-        return;
-    search->best[who].rule = rule;
-    search->best[who].specificity = specificity;
+    }
+    /* A wish about the name is named rather than one about its address. */
+    if (rule->verdict == NET_ASK && !(search->only_restrict && search->ask[who].rule))
+        net_match(&search->ask[who], rule, specificity);
+    if (!search->only_restrict && rule->host.prefix_bits >= search->lowest_bits)
+        net_match(&search->best[who], rule, specificity);
 }
 
 /* The most specific rule of all that may widen. */
 static const struct net_rule *net_winner(const struct net_search *search)
 {
-    const struct net_rule *winner = NULL;
-    unsigned specificity = 0;
+    struct net_match winner = {0};
 
     for (unsigned who = 0; who < AUTHORITY_COUNT; who++) {
-        const struct net_rule *rule = search->best[who].rule;
+        const struct net_match *best = &search->best[who];
 
-        if (rule && who != AUTHORITY_PROJECT &&
-            (!winner || search->best[who].specificity > specificity ||
-             (search->best[who].specificity == specificity && rule->verdict >= winner->verdict))) {
-            winner = rule;
-            specificity = search->best[who].specificity;
-        }
+        if (best->rule && who != AUTHORITY_PROJECT)
+            net_match(&winner, best->rule, best->specificity);
     }
-    return winner;
+    return winner.rule;
 }
 
 /* The wish to be asked that stands over a grant of this authority: of a stronger speaker who does
@@ -316,8 +346,8 @@ static const struct net_rule *net_wish(const struct net_search *search, unsigned
         const struct net_rule *own = search->best[who].rule;
         bool allows = own && own->verdict == NET_ALLOW;
 
-        if (search->ask[who] && !allows && (who > authority || who == AUTHORITY_PROJECT))
-            return search->ask[who];
+        if (search->ask[who].rule && !allows && (who > authority || who == AUTHORITY_PROJECT))
+            return search->ask[who].rule;
     }
     return NULL;
 }
@@ -408,6 +438,7 @@ void decide_net(const struct policy *policy, const struct host *target,
     netindex_ask(&policy->net_index, target, net_found, &search);
     if (target->kind == HOST_NAME)
         search_addresses(policy, target, ret_decision->special != NULL, &search);
+    ret_decision->for_program = search.for_program;
     if (search.denied) {
         ret_decision->rule = search.denied;
         ret_decision->reason = NET_BY_RULE;

@@ -74,10 +74,22 @@ enum net_reason {
 struct net_decision {
     enum access access; /* ACCESS_ALLOW, ACCESS_ASK or ACCESS_DENY */
     enum net_reason reason;
-    const struct net_rule *rule;
-    const struct item *item; /* the list entry that allowed it */
-    const char *special;     /* which kind of address */
+    const struct net_rule *rule; /* whose opaque and ech count */
+    const struct item *item;     /* the list entry that allowed it */
+    const char *special;         /* which kind of address */
+    /* A rule that says something to one program only, or NULL. It decides nothing, because nobody
+     * tells which program asks. */
+    const struct net_rule *for_program;
 };
+
+/*
+ * How it works: a denial wins. Else the most specific rule of those who may widen
+ * counts, with its opaque and ech. Of two that are as specific, ask wins over
+ * allow. Where both say the same, they can differ in opaque and ech: of layers of
+ * the same strength the one that is read later wins, and in one layer the
+ * laxer, since lists are merged; the profile loses; else the stricter wins. A stronger
+ * speaker's wish to be asked, or the project's, stands over the winner.
+ */
 
 void decide_net(const struct policy *policy, const struct host *target,
                 struct net_decision *ret_decision);

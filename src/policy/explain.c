@@ -258,11 +258,30 @@ static void net_remedy(const struct policy *policy, const struct net_decision *d
         strbuf_add(out, "list the address itself in sandbox.network.allow");
     else if (decision->rule && decision->rule->verdict == NET_DENY)
         strbuf_add(out, "take the host out of sandbox.network.deny: a denial always wins");
-    else {
+    else if (decision->for_program) {
+        strbuf_add(out, "take 'by' out of '");
+        message_net_rule_label(decision->for_program, out);
+        strbuf_addf(out, "', which opens the host to every program: %s",
+                    net_rule_not_yet(decision->for_program));
+    } else {
         strbuf_add(out, "add --allow-host '");
         strbuf_add_escaped(out, asked);
         strbuf_add(out, "', or the host to sandbox.network.allow");
     }
+}
+
+/* What may be said on a connection that a rule opens, or NULL: there is none. */
+static const char *net_carries(const struct net_decision *decision)
+{
+    const struct net_rule *rule = decision->access == ACCESS_DENY ? NULL : decision->rule;
+
+    if (!rule)
+        return NULL;
+    if (rule->opaque)
+        return "anything: bawn does not look at it (opaque)";
+    return rule->ech ? "TLS, whose client may hide the name that it wants (ech=allow), or HTTP, "
+                       "for this host"
+                     : "TLS or HTTP for this host; for anything else the rule must say opaque";
 }
 
 void explain_net(const struct policy *policy, const char *asked, const struct host *target,
@@ -288,6 +307,7 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
         json_put_string(out, "file", origin ? origin->file : NULL);
         json_put_uint(out, "line", origin ? origin->line : 0);
         json_put_uint(out, "column", origin ? origin->column : 0);
+        json_put_string(out, "carries", net_carries(&decision));
         json_put_text(out, "to_change", &remedy);
         json_close(out, '}');
         strbuf_add(out, "\n");
@@ -301,6 +321,8 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
         if (origin->line)
             strbuf_addf(out, ":%u:%u", origin->line, origin->column);
     }
+    if (net_carries(&decision))
+        strbuf_addf(out, "\n  carries:   %s", net_carries(&decision));
     strbuf_addf(out, "\n  to change: %s\n", remedy.text ? remedy.text : "");
 }
 
@@ -369,8 +391,24 @@ static int lint_rule(const struct policy *policy, const struct path_rule *rule,
     return 0;
 }
 
+static void lint_net_rule(const struct net_rule *rule, struct bawn_report *report)
+{
+    bool is_wide = rule->host.kind == HOST_SUBDOMAINS || rule->host.kind == HOST_DOMAIN ||
+                   (rule->host.kind == HOST_ADDRESS && rule->host.prefix_bits < 128);
+    autostrbuf struct strbuf label = {0};
+
+    if (!rule->opaque || !is_wide)
+        return;
+    message_net_rule_label(rule, &label);
+    report_add(report, BAWN_WARNING, "policy.wide_opaque", rule->origin,
+               "%s: bawn does not look at what the command says to any of these hosts", label.text);
+    report_hint(report, "name the one host, with its port, that speaks neither TLS nor HTTP");
+}
+
 int explain_lint(const struct policy *policy, struct bawn_report *report)
 {
+    vec_each (&policy->net_rules, rule)
+        lint_net_rule(*rule, report);
     vec_each (&policy->rules, rule) {
         if ((*rule)->layer->id == LAYER_BUILTIN || (*rule)->wild || (*rule)->link || is_wish(*rule))
             continue;

@@ -96,7 +96,7 @@ static const char *summarize_hosts(struct policy *policy)
     size_t more = 0;
 
     vec_each (&policy->net_rules, rule) {
-        if ((*rule)->verdict != NET_ALLOW)
+        if ((*rule)->verdict != NET_ALLOW || (*rule)->by)
             continue;
         if (count == LISTED_AT_MOST) {
             more++;
@@ -357,16 +357,22 @@ void message_label(const struct path_decision *decision, struct strbuf *out)
     }
 }
 
+void message_net_rule_label(const struct net_rule *rule, struct strbuf *out)
+{
+    autostrbuf struct strbuf words = {0};
+
+    net_rule_words(rule, &words);
+    strbuf_addf(out, "%s ", net_verdict_word(rule));
+    strbuf_add_escaped(out, words.text ? words.text : "");
+    out->failed = out->failed || words.failed;
+}
+
 void message_net_label(const struct policy *policy, const struct net_decision *decision,
                        struct strbuf *out)
 {
-    static const char *const words[] = {
-        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
-
     switch (decision->reason) {
     case NET_BY_RULE:
-        strbuf_addf(out, "%s ", words[decision->rule->verdict]);
-        strbuf_add_escaped(out, decision->rule->spelled);
+        message_net_rule_label(decision->rule, out);
         break;
     case NET_BY_MODE:
         strbuf_addf(

@@ -37,6 +37,7 @@ const char *message_size(const char *asked, uint64_t size_bytes, uint64_t max_by
 /* How vectors, "check" and "why" name what decided: "paths.work", "deny **.env", "default"... */
 void message_label(const struct path_decision *decision, struct strbuf *out);
 void message_rule_label(const struct path_rule *rule, struct strbuf *out);
+void message_net_rule_label(const struct net_rule *rule, struct strbuf *out);
 void message_net_label(const struct policy *policy, const struct net_decision *decision,
                        struct strbuf *out);
 

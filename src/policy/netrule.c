@@ -292,6 +292,30 @@ const char *host_special(const struct host *host, unsigned *ret_prefix_bits)
     return NULL;
 }
 
+const char *net_verdict_word(const struct net_rule *rule)
+{
+    static const char *const words[] = {
+        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
+
+    return words[rule->verdict];
+}
+
+void net_rule_words(const struct net_rule *rule, struct strbuf *out)
+{
+    strbuf_add(out, rule->spelled);
+    if (rule->opaque)
+        strbuf_add(out, " opaque");
+    if (rule->ech)
+        strbuf_add(out, " ech=allow");
+    if (rule->by)
+        strbuf_addf(out, " by=%s", rule->by);
+}
+
+const char *net_rule_not_yet(const struct net_rule *rule)
+{
+    return rule->by ? "this version cannot tell which program connects" : NULL;
+}
+
 /* Keys of the index: names by the kind of rule, addresses by the length of the prefix. */
 static uint64_t key_scope(const struct host *host)
 {

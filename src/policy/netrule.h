@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/report.h"
+#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,10 +35,10 @@ struct host {
 struct net_rule {
     struct host host;
     enum { NET_ALLOW, NET_ASK, NET_DENY } verdict;
-    bool opaque;    /* what is said on the connection need be neither TLS nor HTTP */
-    bool ech;       /* a TLS client may hide the name that it wants */
-    const char *by; /* only for this program and what it starts: its path; NULL: for all */
-    const char *spelled;
+    bool opaque;         /* what is said on the connection need be neither TLS nor HTTP */
+    bool ech;            /* a TLS client may hide the name that it wants */
+    const char *by;      /* only for this program and what it starts: its path; NULL: for all */
+    const char *spelled; /* the host, as host_parse_rule reads it */
     const struct layer *layer;
     struct origin origin;
     struct net_rule *next; /* in the index: others with the same key */
@@ -65,6 +66,16 @@ socklen_t host_address(const struct host *host, struct sockaddr_storage *ret_add
  * range names it only when its prefix is at least *ret_prefix_bits long: 0.0.0.0/0 names nothing
  * in particular. */
 const char *host_special(const struct host *host, unsigned *ret_prefix_bits);
+
+/* "allow", "ask" or "deny". */
+const char *net_verdict_word(const struct net_rule *rule);
+
+/* The rule as policies spell it and every answer names it: "a.example:22 opaque ech=allow by=/x".
+ */
+void net_rule_words(const struct net_rule *rule, struct strbuf *out);
+
+/* Why a rule is not carried out by this version, or NULL: it is. */
+const char *net_rule_not_yet(const struct net_rule *rule);
 
 void netindex_done(struct netindex *index);
 bool netindex_add(struct netindex *index, struct net_rule *rule);

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-static const char *const net_words[] = {
-    [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
-
 /* "  left column          # origin" */
 static void add_line(struct strbuf *out, const char *text, const struct layer *layer,
                      struct origin origin)
@@ -174,18 +171,23 @@ static void show_net(const struct policy *policy, enum bawn_format format, struc
     else if (policy->net_rules.count)
         strbuf_add(out, "\nhosts, a denial always wins:\n");
     vec_each (&policy->net_rules, rule) {
+        autostrbuf struct strbuf words = {0};
         autostrbuf struct strbuf text = {0};
 
         if (format == BAWN_FORMAT_JSON) {
             json_open(out, NULL, '{');
-            json_put_string(out, "verdict", net_words[(*rule)->verdict]);
+            json_put_string(out, "verdict", net_verdict_word(*rule));
             json_put_string(out, "host", (*rule)->spelled);
+            json_put_bool(out, "opaque", (*rule)->opaque);
+            json_put_string(out, "ech", (*rule)->ech ? "allow" : "deny");
+            json_put_string(out, "by", (*rule)->by);
             json_origin(out, (*rule)->layer, (*rule)->origin);
             json_close(out, '}');
             continue;
         }
-        strbuf_addf(&text, "%-6s", net_words[(*rule)->verdict]);
-        strbuf_add_escaped(&text, (*rule)->spelled);
+        net_rule_words(*rule, &words);
+        strbuf_addf(&text, "%-6s", net_verdict_word(*rule));
+        strbuf_add_escaped(&text, words.text ? words.text : "");
         add_line(out, text.text ? text.text : "", (*rule)->layer, (*rule)->origin);
     }
     if (format == BAWN_FORMAT_JSON)

@@ -167,8 +167,6 @@ static void add_item(struct strbuf *out, const struct item *item)
 
 char *test_policy_text(const struct test_policy *test)
 {
-    static const char *const verdicts[] = {
-        [NET_ALLOW] = "allow", [NET_ASK] = "ask", [NET_DENY] = "deny"};
     const struct policy *policy = &test->policy;
     struct strbuf out = {0};
 
@@ -177,8 +175,11 @@ char *test_policy_text(const struct test_policy *test)
             strbuf_addf(&out, "%s = %s\n", setting_table[id].key, policy->settings[id].text);
     vec_each (&policy->rules, rule)
         add_rule(&out, *rule);
-    vec_each (&policy->net_rules, rule)
-        strbuf_addf(&out, "%s host %s\n", verdicts[(*rule)->verdict], (*rule)->spelled);
+    vec_each (&policy->net_rules, rule) {
+        strbuf_addf(&out, "%s host ", net_verdict_word(*rule));
+        net_rule_words(*rule, &out);
+        strbuf_add(&out, "\n");
+    }
     vec_each (&policy->items, item)
         add_item(&out, item);
     return strbuf_take(&out);

@@ -41,7 +41,7 @@ char *test_policy_complaints(const struct test_policy *test);
  *     sandbox.reads = static
  *     path rw /x                   a literal path with a mode
  *     deny wild /w/x               a pattern, with "wild" when it has wildcards
- *     allow host example.org:443
+ *     allow host example.org:443 opaque
  *     sandbox.process.env.set KEY: VALUE
  *     tool_rules.shell ask: git push
  */

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "lib/policy.h"
 #include "lib/test.h"
+#include "policy/message.h"
 
 #include <string.h>
 
@@ -91,6 +92,23 @@ static const char *connects_of(const struct document *documents, size_t count, c
     return access;
 }
 
+/* The rule that decides about a host, in its words. */
+static void opens_by(const struct document *documents, size_t count, const char *target,
+                     const char *expected)
+{
+    autostrbuf struct strbuf words = {0};
+    struct net_decision decision;
+    struct test_policy test;
+    struct host host;
+
+    load(&test, documents, count);
+    ck_assert_ptr_null(host_parse_target(target, &host));
+    decide_net(&test.policy, &host, &decision);
+    message_net_label(&test.policy, &decision, &words);
+    ck_assert_str_eq(words.text, expected);
+    test_policy_done(&test);
+}
+
 /* What they make of a setting, as it was written. */
 static void sets_to(const struct document *documents, size_t count, enum setting_id id,
                     const char *expected)
@@ -114,6 +132,9 @@ static void sets_to(const struct document *documents, size_t count, enum setting
 #define connects(target, ...)                                                                      \
     connects_of((struct document[]){__VA_ARGS__}, COUNT(((struct document[]){__VA_ARGS__})),       \
                 (target))
+#define opens(target, expected, ...)                                                               \
+    opens_by((struct document[]){__VA_ARGS__}, COUNT(((struct document[]){__VA_ARGS__})),          \
+             (target), (expected))
 #define sets(id, expected, ...)                                                                    \
     sets_to((struct document[]){__VA_ARGS__}, COUNT(((struct document[]){__VA_ARGS__})), (id),     \
             (expected))
@@ -727,6 +748,85 @@ START_TEST(host_that_a_project_asks_about_is_asked_about)
 }
 END_TEST
 
+#define NET(lists) "sandbox: {network: {mode: proxy, " lists "}}\n"
+
+START_TEST(flags_are_those_of_the_most_specific_rule)
+{
+    static const char text[] =
+        NET("allow: ['**.ex.test opaque', git.ex.test, 'git.ex.test:22 opaque', "
+            "'*.ex.test ech=allow', '10.0.0.0/8 opaque', 10.1.0.0/16]");
+
+    opens("ex.test:443", "allow **.ex.test opaque", USER(text));
+    opens("www.ex.test:443", "allow *.ex.test ech=allow", USER(text));
+    opens("git.ex.test:443", "allow git.ex.test", USER(text));
+    opens("git.ex.test:22", "allow git.ex.test:22 opaque", USER(text));
+    opens("10.2.0.1:22", "allow 10.0.0.0/8 opaque", USER(text));
+    opens("10.1.0.1:22", "allow 10.1.0.0/16", USER(text));
+}
+END_TEST
+
+START_TEST(flags_of_one_layer_are_merged)
+{
+    opens("a.test:1", "allow a.test opaque", USER(NET("allow: [a.test, 'a.test opaque', a.test]")));
+    opens("a.test:1", "allow a.test opaque",
+          USER(NET("allow: ['a.test opaque', a.test, 'a.test ech=allow']")));
+    opens("a.test:1", "ask a.test", USER(NET("allow: ['a.test opaque'], ask: [a.test]")));
+}
+END_TEST
+
+START_TEST(flags_of_the_later_layer_count)
+{
+    opens("a.test:1", "allow a.test opaque", USER(NET("allow: [a.test]")),
+          FLAGS(NET("allow: ['a.test opaque']")));
+    opens("a.test:1", "allow a.test", USER(NET("allow: ['a.test opaque']")),
+          FLAGS(NET("allow: [a.test]")));
+}
+END_TEST
+
+START_TEST(flags_of_the_stricter_speaker_count)
+{
+    opens("a.test:1", "allow a.test", ORG(NET("allow: [a.test]")),
+          USER(NET("allow: ['a.test opaque']")));
+    opens("a.test:1", "allow a.test ech=allow", ORG(NET("allow: ['a.test opaque']")),
+          USER(NET("allow: ['a.test ech=allow']")));
+    opens("a.test:1", "allow a.test", USER(NET("allow: [a.test]")),
+          APPROVED(NET("allow: ['a.test opaque']")));
+    /* Not of the profile: it is only a default. */
+    opens("a.test:1", "allow a.test opaque",
+          {LAYER_BUILTIN, AUTHORITY_BUILTIN, NET("allow: [a.test]")},
+          USER(NET("allow: ['a.test opaque']")));
+    opens("a.test:1", "allow a.test",
+          {LAYER_BUILTIN, AUTHORITY_BUILTIN, NET("allow: ['a.test opaque']")},
+          USER(NET("allow: [a.test]")));
+}
+END_TEST
+
+START_TEST(question_of_a_project_opens_no_more_than_the_user_does)
+{
+    opens("a.test:1", "ask a.test", USER(NET("allow: [a.test]")),
+          PROJECT("sandbox: {network: {ask: ['a.test opaque ech=allow']}}\n"));
+    complains("project:1:27 warning policy.widens: opaque has no effect: a project may only narrow "
+              "what the user allows\n"
+              "  read the file, then approve it with 'bawn policy approve project'\n",
+              USER(NET("allow: [a.test]")),
+              PROJECT("sandbox: {network: {ask: ['a.test opaque']}}\n"));
+    /* The org's question is the org's word. */
+    opens("a.test:1", "ask **.test", ORG(NET("ask: ['**.test']")),
+          USER(NET("allow: ['a.test opaque']")));
+}
+END_TEST
+
+START_TEST(rule_for_a_program_opens_nothing_while_nobody_tells_the_program)
+{
+    static const char text[] = NET("allow: ['a.test by=/usr/bin/git', 'b.test by=/x', '*.c.test'], "
+                                   "ask: ['b.test by=/x', 'c.c.test by=/x']");
+
+    opens("a.test:1", "unlisted", USER(text));
+    opens("b.test:1", "unlisted", USER(text));
+    opens("c.c.test:1", "allow *.c.test", USER(text));
+}
+END_TEST
+
 START_TEST(value_that_was_refused_is_not_set)
 {
     sets(SETTING_READS, NULL, PROJECT("sandbox: {reads: static}\n"));
@@ -834,6 +934,12 @@ static void add_answers(Suite *suite)
         protected_path_stays_unwritable_below_a_grant,
         host_that_anybody_denies_is_denied,
         host_that_a_project_asks_about_is_asked_about,
+        flags_are_those_of_the_most_specific_rule,
+        flags_of_one_layer_are_merged,
+        flags_of_the_later_layer_count,
+        flags_of_the_stricter_speaker_count,
+        question_of_a_project_opens_no_more_than_the_user_does,
+        rule_for_a_program_opens_nothing_while_nobody_tells_the_program,
         value_that_was_refused_is_not_set,
     };
 

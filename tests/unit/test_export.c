@@ -213,6 +213,24 @@ START_TEST(every_section_is_exported)
 }
 END_TEST
 
+START_TEST(words_of_hosts_are_exported)
+{
+    exports("version: 1\n"
+            "sandbox:\n"
+            "  network:\n"
+            "    mode: proxy\n"
+            "    proxy_env: false\n"
+            "    allow:\n"
+            "      - \"a.example:22 opaque ech=allow by=/opt/my tool\"\n"
+            "      - \"b.example ech=allow\"\n"
+            "    ask:\n"
+            "      - \"c.example opaque\"\n",
+            USER("sandbox: {network: {mode: proxy, proxy_env: false, allow: [{host: "
+                 "\"a.example:22\", opaque: true, ech: allow, by: /opt/my tool}, {host: b.example, "
+                 "ech: allow}], ask: [c.example opaque]}}\n"));
+}
+END_TEST
+
 /* What the foreign formats make of a policy. */
 static char *foreign(enum config_format format, const char *text)
 {
@@ -235,13 +253,15 @@ START_TEST(foreign_exports_keep_ports_and_literal_names)
         foreign(FORMAT_SRT, "sandbox:\n"
                             "  reads: static\n"
                             "  paths: {a: {root: \"/a*\", mode: rw}}\n"
-                            "  network: {mode: proxy, allow: [\"**.a.example:443\"]}\n");
+                            "  network: {mode: proxy, allow: [\"**.a.example:443\", "
+                            "\"b.example:22 opaque\", c.example by=/bin/x]}\n");
 
     ck_assert_str_eq(srt, "{\n"
                           "  \"network\": {\n"
                           "    \"allowedDomains\": [\n"
                           "      \"*.a.example:443\",\n"
-                          "      \"a.example:443\"\n"
+                          "      \"a.example:443\",\n"
+                          "      \"b.example:22\"\n"
                           "    ],\n"
                           "    \"deniedDomains\": [],\n"
                           "    \"strictAllowlist\": true\n"
@@ -305,10 +325,15 @@ END_TEST
 int main(void)
 {
     const TTest *const cases[] = {
-        empty_policy_is_its_version,       names_of_paths_are_kept_and_made_unlike,
-        last_value_of_a_key_is_exported,   denied_tool_stays_denied,
-        literal_denial_is_escaped,         odd_characters_are_escaped,
-        every_section_is_exported,         foreign_exports_keep_ports_and_literal_names,
+        empty_policy_is_its_version,
+        names_of_paths_are_kept_and_made_unlike,
+        last_value_of_a_key_is_exported,
+        denied_tool_stays_denied,
+        literal_denial_is_escaped,
+        odd_characters_are_escaped,
+        every_section_is_exported,
+        words_of_hosts_are_exported,
+        foreign_exports_keep_ports_and_literal_names,
         claude_export_keeps_what_is_asked,
     };
     Suite *suite = suite_create("export");

@@ -168,6 +168,93 @@ COMPLAINS(address_in_an_odd_form_is_refused,
           "p.yaml:1:47 error config.bad_host: sandbox.network.deny: '2130706433': not an address "
           "in its usual form, and a name does not end in a number\n")
 
+#define BEHIND                                                                                     \
+    "behind the host there can be opaque, ech=allow and by=PROGRAM, each after one blank\n"
+COMPLAINS(word_behind_a_host_is_one_of_three,
+          "sandbox:\n"
+          "  network:\n"
+          "    allow:\n"
+          "      - a.example opague\n"
+          "      - a.example  opaque\n"
+          "      - 'a.example '\n"
+          "      - a.example ech\n"
+          "      - a.example host=b.example\n"
+          "      - a.example,opaque\n",
+          "p.yaml:4:9 error config.bad_value: sandbox.network.allow: opague: " BEHIND
+          "p.yaml:5:9 error config.bad_value: sandbox.network.allow:  opaque: " BEHIND
+          "p.yaml:6:9 error config.bad_value: sandbox.network.allow: : " BEHIND
+          "p.yaml:7:9 error config.bad_value: sandbox.network.allow: ech: " BEHIND
+          "p.yaml:8:9 error config.bad_value: sandbox.network.allow: host=b.example: " BEHIND
+          "p.yaml:9:9 error config.bad_host: sandbox.network.allow: 'a.example,opaque': a host "
+          "name has letters, digits, - and . only (no scheme, no path)\n")
+
+COMPLAINS(word_behind_a_host_has_its_values,
+          "sandbox:\n"
+          "  network:\n"
+          "    ask:\n"
+          "      - a.example opaque=yes\n"
+          "      - a.example ech=true\n"
+          "      - a.example by=git\n"
+          "      - a.example by=/usr/../bin/git\n"
+          "      - a.example opaque ech=allow opaque\n"
+          "      - {host: a.example, opaque: 1, ech: [allow], by: /}\n",
+          "p.yaml:4:9 error config.bad_value: sandbox.network.ask: opaque: write true or false\n"
+          "p.yaml:5:9 error config.bad_value: sandbox.network.ask: ech: write allow or deny\n"
+          "p.yaml:6:9 error config.bad_value: sandbox.network.ask: by: write the whole path of a "
+          "program, such as /usr/bin/git\n"
+          "p.yaml:7:9 error config.bad_value: sandbox.network.ask: by: '..' can only stand in "
+          "front of a relative path\n"
+          "p.yaml:8:9 error config.bad_value: sandbox.network.ask: opaque: stands twice\n"
+          "p.yaml:9:35 error config.bad_type: sandbox.network.ask: opaque: expected true or false, "
+          "found a number\n"
+          "p.yaml:9:43 error config.bad_type: sandbox.network.ask: ech: expected a string, found a "
+          "list\n"
+          "p.yaml:9:56 error config.bad_value: sandbox.network.ask: by: write the whole path of a "
+          "program, such as /usr/bin/git\n")
+
+COMPLAINS(map_of_a_host_has_a_host_and_known_keys,
+          "sandbox: {network: {allow: [{opaque: true}, {host: a.example, opaqe: true}, [a.example],"
+          " {host: a.example opaque}]}}\n",
+          "p.yaml:1:29 error config.missing_key: sandbox.network.allow: there is no 'host'\n"
+          "  write {host: NAME:PORT, opaque: true}\n"
+          "p.yaml:1:63 error config.unknown_key: unknown key sandbox.network.allow: opaqe\n"
+          "  did you mean 'opaque'?\n"
+          "p.yaml:1:77 error config.bad_type: sandbox.network.allow: expected a string, found a "
+          "list\n"
+          "p.yaml:1:90 error config.bad_host: sandbox.network.allow: 'a.example opaque': a host "
+          "name has letters, digits, - and . only (no scheme, no path)\n")
+
+COMPLAINS(denial_has_no_words,
+          "sandbox: {network: {deny: [a.example opaque, {host: a.example, ech: deny}, a.example "
+          "by=/bin/x]}}\n",
+          "p.yaml:1:28 error config.bad_value: sandbox.network.deny: opaque: a denial refuses the "
+          "host, whatever would be said to it\n"
+          "p.yaml:1:69 error config.bad_value: sandbox.network.deny: ech: a denial refuses the "
+          "host, whatever would be said to it\n"
+          "p.yaml:1:76 error config.bad_value: sandbox.network.deny: by: a denial is for every "
+          "program: a copy of one would get around it\n")
+
+BECOMES(words_of_a_host_in_both_forms,
+        "sandbox:\n"
+        "  network:\n"
+        "    allow:\n"
+        "      - {host: \"a.example:22\", opaque: true, ech: allow, by: /usr/bin//git}\n"
+        "      - {by: /opt/my tool, host: 10.0.0.0/8}\n"
+        "      - {opaque: false, ech: deny, host: \"[2001:db8::1]:80\"}\n"
+        "      - b.example:22 by=/opt/my opaque tool\n"
+        "      - \"*.b.example ech=allow opaque=true\"\n"
+        "    ask: [c.example opaque, c.example ech=deny opaque=false]\n"
+        "    deny: [{host: d.example}]\n",
+        "allow host a.example:22 opaque ech=allow by=/usr/bin/git\n"
+        "allow host 10.0.0.0/8 by=/opt/my tool\n"
+        "allow host [2001:db8::1]:80\n"
+        "allow host b.example:22 by=/opt/my opaque tool\n"
+        "allow host *.b.example opaque ech=allow\n"
+        "ask host c.example opaque\n"
+        "ask host c.example\n"
+        "deny host d.example\n",
+        "")
+
 COMPLAINS(pin_takes_a_plain_name, "sandbox: {network: {hosts: {\"*.a.example\": 10.0.0.1}}}\n",
           "p.yaml:1:29 error config.bad_value: sandbox.network.hosts: '*.a.example': only a plain "
           "name can be pinned\n")
@@ -515,6 +602,10 @@ static void add_values(Suite *suite)
         every_host_cannot_be_allowed,
         every_host_cannot_be_denied_by_a_star,
         address_in_an_odd_form_is_refused,
+        word_behind_a_host_is_one_of_three,
+        word_behind_a_host_has_its_values,
+        map_of_a_host_has_a_host_and_known_keys,
+        denial_has_no_words,
         pin_takes_a_plain_name,
         pin_takes_an_address,
         host_port_takes_a_port,
@@ -546,6 +637,7 @@ static void add_meaning(Suite *suite)
         each_setting,
         each_list,
         publish_forms,
+        words_of_a_host_in_both_forms,
         tool_rules_become_rules_of_tools_and_commands,
         network_false_is_no_network,
         network_true_is_a_proxy_that_asks,
