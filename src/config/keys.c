@@ -38,8 +38,11 @@ static const struct pattern_list pattern_lists[] = {
 };
 
 static const struct host_list host_lists[] = {
-    {"sandbox.network.allow", NET_ALLOW, "Hosts that the command may connect to in proxy mode."},
-    {"sandbox.network.ask", NET_ASK, "Hosts that bawn asks about before each connection."},
+    {"sandbox.network.allow", NET_ALLOW,
+     "Hosts that the command may connect to in proxy mode. Behind a host there can be opaque, "
+     "ech=allow and by=PROGRAM; see NETWORK RULES."},
+    {"sandbox.network.ask", NET_ASK,
+     "Hosts that bawn asks about before each connection, with the same words behind them."},
     {"sandbox.network.deny", NET_DENY,
      "Hosts that the command never reaches, whoever allows them."},
 };

@@ -261,6 +261,16 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
     return vec_push(&policy->items, *item) ? 0 : -ENOMEM;
 }
 
+/* The list that a rule about a host is in. */
+static const char *net_key(const struct net_rule *rule)
+{
+    static const char *const keys[] = {[NET_ALLOW] = "sandbox.network.allow",
+                                       [NET_ASK] = "sandbox.network.ask",
+                                       [NET_DENY] = "sandbox.network.deny"};
+
+    return keys[rule->verdict];
+}
+
 static bool parse_net(struct net_rule *rule, const char *key, const char *host,
                       struct bawn_report *report)
 {
@@ -280,10 +290,7 @@ static bool parse_net(struct net_rule *rule, const char *key, const char *host,
 int policy_add_net(struct policy *policy, const struct net_rule *rule, const char *host,
                    struct bawn_report *report)
 {
-    static const char *const keys[] = {[NET_ALLOW] = "sandbox.network.allow",
-                                       [NET_ASK] = "sandbox.network.ask",
-                                       [NET_DENY] = "sandbox.network.deny"};
-    const char *key = keys[rule->verdict];
+    const char *key = net_key(rule);
     struct net_rule *copy = arena_new(&policy->arena, struct net_rule);
 
     if (!copy)
@@ -506,7 +513,8 @@ static void warn_net_not_yet(const struct policy *policy, struct bawn_report *re
             continue;
         net_rule_words(*rule, &words);
         report_add(report, BAWN_WARNING, "policy.not_yet", (*rule)->origin,
-                   "%s: %s: the rule opens nothing", words.text ? words.text : "", why);
+                   "%s: %s: %s, so that the rule opens nothing", net_key(*rule),
+                   words.text ? words.text : "", why);
     }
 }
 

@@ -138,10 +138,39 @@ static const struct roff_entry hosts[] = {
     {"192.0.2.0/24, 2001:db8::/32", "A range of addresses."},
 };
 
+static const char network_words[] =
+    "A connection to a host must be what it seems: TLS whose client asks for that name, or HTTP "
+    "whose requests are for it. bawn refuses anything else. In sandbox.network.allow and ask a "
+    "rule can say more. The words stand behind the host, each after one blank, or the rule is a "
+    "map: \"git.example:22 opaque\" is {host: \"git.example:22\", opaque: true}. On a command line "
+    "the rule needs quotes: --allow-host 'git.example:22 opaque'.";
+
+static const struct roff_entry host_words[] = {
+    {"opaque, opaque: true",
+     "Anything may be said on the connection: bawn does not look at it. ssh, databases and gRPC "
+     "without TLS need that. Whoever answers at the address of that host can be anybody: name one "
+     "host and its port. Default: false."},
+    {"ech=allow, ech: allow",
+     "A TLS client may hide the name that it asks for (Encrypted Client Hello), as browsers do. "
+     "bawn then cannot tell whether it asks for this host or for another one on the same server. "
+     "Default: deny."},
+    {"by=/usr/bin/git, by: /usr/bin/git",
+     "The rule is for this program, and for what it starts. It opens the host to no other program, "
+     "and takes nothing away from others that another rule opens it to. The path is that of the "
+     "program's file inside, which the command must not be able to write. Whoever can make that "
+     "program do something else, as options of git can, reaches the host as well. This version "
+     "cannot tell which program connects: such a rule opens nothing, and run refuses it."},
+};
+
 static const char network_order[] =
-    "A rule of sandbox.network.deny always wins, whoever allows the host. Otherwise the most "
-    "specific rule counts: a longer name or prefix, then one with a port. bawn denies a host that "
-    "no rule names, or asks about it when sandbox.network.unlisted says so. A lone * is an error.\n"
+    "A rule of sandbox.network.deny always wins, whoever allows the host; it takes no word. "
+    "Otherwise the most specific rule counts, with its words: a longer name or prefix, then one "
+    "with a port. Of two rules that are as specific, ask wins over allow. If both allow, or both "
+    "ask, between layers of the same strength the one that is read later counts, in one layer the "
+    "one that lets more be said, and else the one that lets less be said; but the profile loses. "
+    "Only an approved project can say opaque or ech=allow. "
+    "bawn denies a host that no rule names, or asks about it when sandbox.network.unlisted says "
+    "so. A lone * is an error.\n"
     "Addresses that lead back into the machine or the local network (loopback, private, "
     "link-local, multicast and the like) need a rule with the address, or with a range no wider "
     "than the special one: 0.0.0.0/0 does not open 10.0.0.0/8. sandbox.network.host_ports opens "
@@ -243,7 +272,7 @@ static const struct {
     const char *code;
 } examples[] = {
     {"A user's policy: two toolchains, a directory of notes, .env files hidden in all projects, "
-     "and two hosts.",
+     "and three hosts, one of them for ssh.",
      "version: 1\n"
      "presets: [git, node]\n"
      "sandbox:\n"
@@ -252,7 +281,7 @@ static const struct {
      "  deny: [.env, \"*.pem\"]\n"
      "  network:\n"
      "    mode: proxy\n"
-     "    allow: [\"registry.example:443\", \"**.docs.example\"]\n"},
+     "    allow: [\"registry.example:443\", \"**.docs.example\", \"git.example:22 opaque\"]\n"},
     {"A project's policy, which only narrows: generated files stay as they are, customer data is "
      "hidden, and the build has less memory.",
      "version: 1\n"
@@ -345,6 +374,8 @@ void docgen_policy(struct strbuf *out)
     roff_entries(out, wildcards, COUNT(wildcards));
     add_section(out, "NETWORK RULES", network);
     roff_entries(out, hosts, COUNT(hosts));
+    add_paragraphs(out, network_words);
+    roff_entries(out, host_words, COUNT(host_words));
     add_paragraphs(out, network_order);
     add_keys(out);
     add_section(out, "BUILT\\-IN LISTS", lists);

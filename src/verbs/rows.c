@@ -118,7 +118,8 @@ static const struct option rows[] = {
      .repeats = true,
      .key = "sandbox.network.allow",
      .help = "Hosts that the command may connect to. A rule is NAME, *.NAME, **.NAME, an address "
-             "or a range, with or without :PORT."},
+             "or a range, with or without :PORT. 'NAME:PORT opaque' lets it speak neither TLS nor "
+             "HTTP there, as ssh does; bawn-policy(5) tells of ech=allow and by=PROGRAM."},
     {.id = OPTION_KEY,
      .name = "deny-host",
      .value = "RULE",

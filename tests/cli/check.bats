@@ -123,6 +123,52 @@ YAML
     run -0 "$BAWN" check --isolated --set sandbox.reads=static read /etc/hostname
 }
 
+@test "what a rule about a host lets be said is told by check, why, show, plan and export" {
+    local words='git.example:22 opaque ech=allow'
+
+    cat >policy.yaml <<'YAML'
+sandbox:
+  network:
+    mode: proxy
+    allow:
+      - {host: "git.example:22", opaque: true, ech: allow}
+      - {host: "api.example", by: /usr/bin/git}
+YAML
+    run --separate-stderr -0 "$BAWN" check --isolated --policy policy.yaml connect git.example:22
+    [[ $output == "allow connect git.example:22 (rule allow $words, "*"policy.yaml:5)" ]]
+    run --separate-stderr -0 "$BAWN" why --isolated --policy policy.yaml connect git.example:22
+    [[ $output == *"decided:   allow $words at "*"carries:   anything: bawn does not look at it (opaque)"* ]]
+    run --separate-stderr -1 "$BAWN" why --isolated --policy policy.yaml connect api.example:443
+    [[ $output == *"unlisted"*"take 'by' out of 'allow api.example by=/usr/bin/git'"* ]]
+    run --separate-stderr -0 "$BAWN" why --isolated --policy policy.yaml --allow-host b.example connect b.example:1
+    [[ $output == *"carries:   TLS or HTTP for this host; for anything else the rule must say opaque"* ]]
+    run --separate-stderr -0 "$BAWN" policy show --isolated --policy policy.yaml
+    [[ $output == *"allow $words "*"allow api.example by=/usr/bin/git "* ]]
+    run --separate-stderr -0 "$BAWN" policy show --isolated --policy policy.yaml --json
+    [ "$(json_get "$output" 'd["hosts"][0]["opaque"], d["hosts"][0]["ech"], d["hosts"][1]["by"]')" = \
+        "(True, 'allow', '/usr/bin/git')" ]
+    run --separate-stderr -0 "$BAWN" plan --isolated --policy policy.yaml
+    [[ $output == *"] allow $words"* ]]
+    [[ $output == *"[not on this host] allow api.example by=/usr/bin/git (this version cannot tell which program connects)"* ]]
+    [[ $output == *"set:       https_proxy=http://127.0.0.1:800"* ]]
+    run --separate-stderr -0 "$BAWN" policy export --isolated -q --policy policy.yaml
+    [[ $output == *"- \"$words\""* ]]
+    printf '%s\n' "$output" >again.yaml
+    run --separate-stderr -0 "$BAWN" check --isolated --policy again.yaml connect git.example:22
+    [[ $output == *"(rule allow $words, "* ]]
+}
+
+@test "the words behind a host are the same on the command line" {
+    local net=(--isolated --net proxy)
+
+    run -0 --separate-stderr "$BAWN" check "${net[@]}" --allow-host 'git.example:22 opaque' connect git.example:22
+    [[ $output == *"(rule allow git.example:22 opaque, --allow-host git.example:22 opaque)" ]]
+    run -125 --separate-stderr "$BAWN" check "${net[@]}" --allow-host 'git.example:22 opage' connect git.example:22
+    [[ $stderr == *"opage: behind the host there can be opaque, ech=allow and by=PROGRAM"* ]]
+    run -125 --separate-stderr "$BAWN" check "${net[@]}" --deny-host 'git.example opaque' connect git.example:22
+    [[ $stderr == *"a denial refuses the host"* ]]
+}
+
 @test "the rule that won is named with its file and line" {
     printf 'sandbox:\n  paths:\n    data: {root: /srv/data, mode: ro}\n' >policy.yaml
     run -0 "$BAWN" check --isolated --policy policy.yaml read /srv/data/x

@@ -102,6 +102,19 @@ YAML
     [ "$(json_get "$output" 'd["warnings"]')" -ge 1 ]
 }
 
+@test "lint: opaque is for one host, not for many" {
+    local rule
+
+    for rule in '*.example opaque' '**.example:22 opaque' '192.0.2.0/24 opaque'; do
+        run --separate-stderr -1 "$BAWN" policy lint --isolated --net proxy --allow-host "$rule"
+        [[ $output == *"warning: allow $rule: bawn does not look at what the command says to any of these hosts"* ]]
+    done
+    for rule in 'a.example:22 opaque' '*.example ech=allow' '192.0.2.1 opaque'; do
+        run --separate-stderr -1 "$BAWN" policy lint --isolated --net proxy --allow-host "$rule"
+        [[ $output != *"bawn does not look"* ]]
+    done
+}
+
 @test "import reads other formats and prints one that bawn reads" {
     echo '{"permissions": {"deny": ["Read(//srv/secret/**)"]}}' >settings.json
     run --separate-stderr -0 "$BAWN" policy import settings.json --format claude
