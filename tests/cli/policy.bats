@@ -110,9 +110,20 @@ YAML
         [[ $output == *"warning: allow $rule: bawn does not look at what the command says to any of these hosts"* ]]
     done
     for rule in 'a.example:22 opaque' '*.example ech=allow' '192.0.2.1 opaque'; do
-        run --separate-stderr -1 "$BAWN" policy lint --isolated --net proxy --allow-host "$rule"
+        run --separate-stderr "$BAWN" policy lint --isolated --net proxy --allow-host "$rule"
         [[ $output != *"bawn does not look"* ]]
     done
+}
+
+@test "a rule for one program is warned of, planned as held by nobody, and refused" {
+    run --separate-stderr -125 "$BAWN" run --allow-host 'a.example by=/usr/bin/git' -- echo ran
+    [[ -z $output ]]
+    [[ $stderr == *"sandbox.network.allow: a.example by=/usr/bin/git: this version cannot tell which program connects"* ]]
+    run --separate-stderr -0 "$BAWN" plan --allow-host 'a.example by=/usr/bin/git'
+    [[ $output == *"enforcement: partial"*"allow a.example by=/usr/bin/git (this version cannot tell"* ]]
+    # Where there is no network, or no boundary, there is nothing to tell.
+    run --separate-stderr -0 "$BAWN" run --net none --allow-host 'a.example by=/usr/bin/git' -- echo ran
+    [[ $output = ran && -z $stderr ]]
 }
 
 @test "import reads other formats and prints one that bawn reads" {

@@ -245,6 +245,7 @@ BECOMES(words_of_a_host_in_both_forms,
         "      - \"*.b.example ech=allow opaque=true\"\n"
         "    ask: [c.example opaque, c.example ech=deny opaque=false]\n"
         "    deny: [{host: d.example}]\n",
+        "sandbox.network.mode = proxy\n"
         "allow host a.example:22 opaque ech=allow by=/usr/bin/git\n"
         "allow host 10.0.0.0/8 by=/opt/my tool\n"
         "allow host [2001:db8::1]:80\n"
