@@ -171,7 +171,7 @@ static void export_lists(const struct policy *policy, bool with_builtin, const c
         if (!key || list == LIST_TOOL_RULES || list == LIST_COMMAND_RULES || list == LIST_PRESETS)
             continue;
         vec_each (&policy->items, item) {
-            if (item->list != list || !is_exported(item->layer, with_builtin) ||
+            if (item->list != list || item->is_implied || !is_exported(item->layer, with_builtin) ||
                 is_replaced(policy, item, with_builtin))
                 continue;
             if (first)

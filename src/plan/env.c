@@ -36,7 +36,7 @@ static int add_env(struct plan *plan, const char *name, size_t length, const cha
     return vec_push(&plan->env, step) ? 0 : -ENOMEM;
 }
 
-enum proxy_value { PROXY_URL, PROXY_NONE, PROXY_ON };
+enum proxy_value { PROXY_URL, PROXY_ALL, PROXY_NONE, PROXY_ON };
 
 /*
  * What tells programs of the proxy. Without it they reach the same hosts, but a
@@ -58,8 +58,8 @@ static const struct {
     {"https_proxy", PROXY_URL},
     {"HTTPS_PROXY", PROXY_URL},
     /* Of libcurl and Python, for schemes without one of their own. */
-    {"all_proxy", PROXY_URL},
-    {"ALL_PROXY", PROXY_URL},
+    {"all_proxy", PROXY_ALL},
+    {"ALL_PROXY", PROXY_ALL},
     {"no_proxy", PROXY_NONE},
     {"NO_PROXY", PROXY_NONE},
     /* Node's own fetch and http heed the others only with it. */
@@ -89,15 +89,23 @@ static int add_proxy(struct plan *plan)
 {
     const struct policy *policy = plan->policy;
     uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
-    char url[32];
-    const char *const values[] = {
-        [PROXY_URL] = url, [PROXY_NONE] = "localhost,127.0.0.1,::1", [PROXY_ON] = "1"};
+    uint64_t http = policy_number(policy, SETTING_NETWORK_HTTP_PROXY_PORT);
+    uint64_t socks = policy_number(policy, SETTING_NETWORK_SOCKS_PROXY_PORT);
+    char url[40], all[40];
+    const char *const values[] = {[PROXY_URL] = url,
+                                  [PROXY_ALL] = all,
+                                  [PROXY_NONE] = "localhost,127.0.0.1,::1",
+                                  [PROXY_ON] = "1"};
     int r = 0;
 
     if ((mode != NETWORK_PROXY && mode != NETWORK_ISOLATED) ||
         !policy_number(policy, SETTING_NETWORK_PROXY_ENV))
         return 0;
-    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", NET_PORT);
+    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%u", http ? (unsigned)http : NET_PORT);
+    (void)snprintf(all, sizeof(all), socks ? "socks5h://127.0.0.1:%u" : "http://127.0.0.1:%u",
+                   socks  ? (unsigned)socks
+                   : http ? (unsigned)http
+                          : NET_PORT);
     for (size_t i = 0; r == 0 && i < sizeof(proxy_table) / sizeof(proxy_table[0]); i++) {
         const char *name = proxy_table[i].name;
 

@@ -108,29 +108,20 @@ static int plan_mode(struct plan *plan)
                         "they come with its network; Linux 6.12 can keep them apart");
 }
 
-/* Settings of the network beside its mode. */
-static int plan_settings(struct plan *plan)
+/* Its ports are the sandbox's own, where it has a network of its own. What is let is let. */
+static int plan_local_binding(struct plan *plan)
 {
-    static const enum setting_id ids[] = {
-        SETTING_NETWORK_LOCAL_BINDING, SETTING_NETWORK_HTTP_PROXY_PORT,
-        SETTING_NETWORK_SOCKS_PROXY_PORT, SETTING_NETWORK_AUTHZ_PORT};
-    int r = 0;
+    const struct setting *setting = &plan->policy->settings[SETTING_NETWORK_LOCAL_BINDING];
+    bool is_own = plan->network.own_namespace;
 
-    for (size_t i = 0; r == 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
-        const struct setting *setting = &plan->policy->settings[ids[i]];
-        const char *note = setting_not_yet(ids[i], setting->number);
-        unsigned by = !note && plan->network.own_namespace ? BY_NAMESPACE : 0;
-
-        /* What is let is let. */
-        if (!setting->is_set || (ids[i] == SETTING_NETWORK_LOCAL_BINDING && setting->number))
-            continue;
-        if (!note)
-            note = by ? "the host's ports are out of reach" : "its ports are the host's";
-        r = plan_enforce(
-            plan, arena_printf(&plan->arena, "%s: %s", setting_table[ids[i]].key, setting->text),
-            setting->origin, by, note);
-    }
-    return r;
+    if (!setting->is_set || setting->number)
+        return 0;
+    return plan_enforce(plan,
+                        arena_printf(&plan->arena, "%s: %s",
+                                     setting_table[SETTING_NETWORK_LOCAL_BINDING].key,
+                                     setting->text),
+                        setting->origin, is_own ? BY_NAMESPACE : 0,
+                        is_own ? "the host's ports are out of reach" : "its ports are the host's");
 }
 
 static unsigned item_by(const struct plan *plan, enum list_id list, const char **note)
@@ -179,6 +170,6 @@ int plan_network(struct plan *plan)
     if (r == 0)
         r = plan_mode(plan);
     if (r == 0)
-        r = plan_settings(plan);
+        r = plan_local_binding(plan);
     return r == 0 ? plan_items(plan) : r;
 }

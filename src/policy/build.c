@@ -458,6 +458,27 @@ static void uncover_proc(struct policy *policy)
     policy->rules.count = kept;
 }
 
+/* A proxy of the host's, or who authorizes for it, is reached at the same port inside. */
+static int add_proxy_ports(struct policy *policy)
+{
+    static const enum setting_id ids[] = {SETTING_NETWORK_HTTP_PROXY_PORT,
+                                          SETTING_NETWORK_SOCKS_PROXY_PORT,
+                                          SETTING_NETWORK_AUTHZ_PORT};
+
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        const struct setting *setting = &policy->settings[ids[i]];
+
+        if (setting->is_set &&
+            !vec_push(&policy->items, ((struct item){.list = LIST_NETWORK_HOST_PORTS,
+                                                     .value = setting->text,
+                                                     .is_implied = true,
+                                                     .layer = setting->layer,
+                                                     .origin = setting->origin})))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
 /* Of somebody who may widen, and is not the profile. */
 static void imply_proxy(struct setting *mode, const struct layer *layer, struct origin origin)
 {
@@ -542,6 +563,8 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
 {
     int r = apply_reopen(policy, report);
 
+    if (r == 0)
+        r = add_proxy_ports(policy);
     imply_network(policy);
     limit_ports(policy, LIST_NETWORK_HOST_PORTS, report);
     limit_ports(policy, LIST_NETWORK_PUBLISH, report);

@@ -93,6 +93,7 @@ struct item {
     const char *key; /* for maps and tool rules; NULL for plain lists */
     const char *value;
     enum access access; /* for tool and command rules */
+    bool is_implied;    /* by a setting */
     const struct layer *layer;
     struct origin origin;
 };

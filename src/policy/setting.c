@@ -162,10 +162,6 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
         return number == NETWORK_ISOLATED || number == NETWORK_VETH
                    ? "this version has only none, proxy and host"
                    : NULL;
-    case SETTING_NETWORK_HTTP_PROXY_PORT:
-    case SETTING_NETWORK_SOCKS_PROXY_PORT:
-    case SETTING_NETWORK_AUTHZ_PORT:
-        return "this version has only a proxy of its own";
     default:
         return NULL;
     }

@@ -251,8 +251,11 @@ BECOMES(local_binding_is_a_setting, "{\"sandbox\": {\"network\": {\"allowLocalBi
 BECOMES(proxy_ports_are_settings,
         "{\"sandbox\": {\"network\": {\"httpProxyPort\": 8080, \"socksProxyPort\": 1080}}}",
         "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
         "sandbox.network.http_proxy_port = 8080\n"
-        "sandbox.network.socks_proxy_port = 1080\n",
+        "sandbox.network.socks_proxy_port = 1080\n"
+        "sandbox.network.host_ports 8080\n"
+        "sandbox.network.host_ports 1080\n",
         "")
 
 BECOMES(what_bawn_cannot_do_on_the_network_is_said,

@@ -111,10 +111,13 @@ BECOMES(network_switches,
         "{\"network\": {\"allowUnixSockets\": [\"/run/a.sock\"], \"allowAllUnixSockets\": false, "
         "\"allowLocalBinding\": true, \"httpProxyPort\": 3128, \"socksProxyPort\": 1080}}",
         "sandbox.reads = static\n"
+        "sandbox.network.mode = proxy\n"
         "sandbox.network.allow_local_binding = true\n"
         "sandbox.network.http_proxy_port = 3128\n"
         "sandbox.network.socks_proxy_port = 1080\n"
-        "sandbox.network.unix_sockets /run/a.sock\n",
+        "sandbox.network.unix_sockets /run/a.sock\n"
+        "sandbox.network.host_ports 3128\n"
+        "sandbox.network.host_ports 1080\n",
         "")
 
 BECOMES(network_keys_without_counterpart_are_said,

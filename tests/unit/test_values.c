@@ -481,7 +481,10 @@ BECOMES(each_setting,
         "sandbox.process.containers = true\n"
         "sandbox.process.allow_unsandboxed = true\n"
         "sandbox.devices.kvm = true\n"
-        "sandbox.workspace_mount = /place/here\n",
+        "sandbox.workspace_mount = /place/here\n"
+        "sandbox.network.host_ports 1\n"
+        "sandbox.network.host_ports 2\n"
+        "sandbox.network.host_ports 3\n",
         "")
 
 BECOMES(each_list,
