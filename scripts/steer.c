@@ -10,6 +10,7 @@
  *           ip daddr 127.0.0.0/8 accept
  *           ip6 daddr ::1 accept
  *           meta l4proto tcp tproxy to :PORT accept
+ *           udp dport != 53 tproxy to :PORT accept      (in the second set alone)
  *       }
  *   }
  */
@@ -26,6 +27,7 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter_ipv4.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,29 +70,29 @@ static void add_meta(struct nftnl_rule *rule, uint32_t key)
     nftnl_expr_set_u32(meta, NFTNL_EXPR_META_DREG, NFT_REG_1);
 }
 
-static void add_payload(struct nftnl_rule *rule, uint32_t offset, uint32_t size)
+static void add_payload(struct nftnl_rule *rule, uint32_t base, uint32_t offset, uint32_t size)
 {
     struct nftnl_expr *payload = add(rule, "payload");
 
-    nftnl_expr_set_u32(payload, NFTNL_EXPR_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER);
+    nftnl_expr_set_u32(payload, NFTNL_EXPR_PAYLOAD_BASE, base);
     nftnl_expr_set_u32(payload, NFTNL_EXPR_PAYLOAD_DREG, NFT_REG_1);
     nftnl_expr_set_u32(payload, NFTNL_EXPR_PAYLOAD_OFFSET, offset);
     nftnl_expr_set_u32(payload, NFTNL_EXPR_PAYLOAD_LEN, size);
 }
 
-static void add_compare(struct nftnl_rule *rule, const void *value, uint32_t size)
+static void add_compare(struct nftnl_rule *rule, uint32_t how, const void *value, uint32_t size)
 {
     struct nftnl_expr *compare = add(rule, "cmp");
 
     nftnl_expr_set_u32(compare, NFTNL_EXPR_CMP_SREG, NFT_REG_1);
-    nftnl_expr_set_u32(compare, NFTNL_EXPR_CMP_OP, NFT_CMP_EQ);
+    nftnl_expr_set_u32(compare, NFTNL_EXPR_CMP_OP, how);
     nftnl_expr_set(compare, NFTNL_EXPR_CMP_DATA, value, size);
 }
 
 static void add_byte_is(struct nftnl_rule *rule, uint32_t meta_key, uint8_t value)
 {
     add_meta(rule, meta_key);
-    add_compare(rule, &value, sizeof(value));
+    add_compare(rule, NFT_CMP_EQ, &value, sizeof(value));
 }
 
 static void add_accept(struct nftnl_rule *rule)
@@ -107,32 +109,47 @@ static void loopback_v4(struct nftnl_rule *rule)
     static const uint8_t first = 127;
 
     add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV4);
-    add_payload(rule, 16, 1);
-    add_compare(rule, &first, sizeof(first));
+    add_payload(rule, NFT_PAYLOAD_NETWORK_HEADER, 16, 1);
+    add_compare(rule, NFT_CMP_EQ, &first, sizeof(first));
     add_accept(rule);
 }
 
 static void loopback_v6(struct nftnl_rule *rule)
 {
     add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
-    add_payload(rule, 24, sizeof(in6addr_loopback));
-    add_compare(rule, &in6addr_loopback, sizeof(in6addr_loopback));
+    add_payload(rule, NFT_PAYLOAD_NETWORK_HEADER, 24, sizeof(in6addr_loopback));
+    add_compare(rule, NFT_CMP_EQ, &in6addr_loopback, sizeof(in6addr_loopback));
     add_accept(rule);
 }
 
-static void steer_tcp(struct nftnl_rule *rule)
+static void add_steering(struct nftnl_rule *rule)
 {
     const uint16_t port = htons(NET_PORT);
-    struct nftnl_expr *expr;
+    struct nftnl_expr *expr = add(rule, "immediate");
 
-    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_TCP);
-    expr = add(rule, "immediate");
     nftnl_expr_set_u32(expr, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
     nftnl_expr_set(expr, NFTNL_EXPR_IMM_DATA, &port, sizeof(port));
     expr = add(rule, "tproxy");
     nftnl_expr_set_u32(expr, NFTNL_EXPR_TPROXY_FAMILY, NFPROTO_UNSPEC);
     nftnl_expr_set_u32(expr, NFTNL_EXPR_TPROXY_REG_PORT, NFT_REG_1);
     add_accept(rule);
+}
+
+static void steer_tcp(struct nftnl_rule *rule)
+{
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_TCP);
+    add_steering(rule);
+}
+
+/* Questions for names have a socket of their own. */
+static void steer_udp(struct nftnl_rule *rule)
+{
+    const uint16_t port = htons(NET_DNS_PORT);
+
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_UDP);
+    add_payload(rule, NFT_PAYLOAD_TRANSPORT_HEADER, 2, sizeof(port));
+    add_compare(rule, NFT_CMP_NEQ, &port, sizeof(port));
+    add_steering(rule);
 }
 
 static void put_table(struct making *making)
@@ -174,23 +191,21 @@ static void put_rule(struct making *making, void (*fill)(struct nftnl_rule *rule
     end(making);
 }
 
-static void print_bytes(const unsigned char *bytes, size_t size)
+static void print_bytes(const char *name, const unsigned char *bytes, size_t size)
 {
-    printf("/* Made by scripts/steer.c. */\n"
-           "static const _Alignas(8) unsigned char steer_rules[%zu] = {",
-           size);
+    printf("static const _Alignas(8) unsigned char %s[%zu] = {", name, size);
     for (size_t i = 0; i < size; i++)
         printf("%s%u,", i % 20 ? " " : "\n    ", bytes[i]);
     printf("\n};\n");
 }
 
-int main(void)
+static void print_rules(const char *name, bool with_udp)
 {
     static _Alignas(8) char room[2 * BATCH_BYTES];
     struct making making = {.batch = mnl_nlmsg_batch_start(room, BATCH_BYTES), .sequence = 1};
 
     if (!making.batch)
-        return 1;
+        abort();
     nftnl_batch_begin(mnl_nlmsg_batch_current(making.batch), making.sequence++);
     end(&making);
     put_table(&making);
@@ -198,9 +213,18 @@ int main(void)
     put_rule(&making, loopback_v4);
     put_rule(&making, loopback_v6);
     put_rule(&making, steer_tcp);
+    if (with_udp)
+        put_rule(&making, steer_udp);
     nftnl_batch_end(mnl_nlmsg_batch_current(making.batch), making.sequence++);
     end(&making);
-    print_bytes(mnl_nlmsg_batch_head(making.batch), mnl_nlmsg_batch_size(making.batch));
+    print_bytes(name, mnl_nlmsg_batch_head(making.batch), mnl_nlmsg_batch_size(making.batch));
     mnl_nlmsg_batch_stop(making.batch);
+}
+
+int main(void)
+{
+    printf("/* Made by scripts/steer.c. */\n");
+    print_rules("steer_streams", false);
+    print_rules("steer_all", true);
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -26,7 +26,7 @@ PROBE_WORK(try_net_ns)
 
 PROBE_WORK(try_steer)
 {
-    struct steer steer = {0};
+    struct steer steer = {.takes_datagrams = true};
     int errnum;
 
     if (!try_net_ns(result, env))

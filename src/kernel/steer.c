@@ -99,11 +99,16 @@ struct place {
 static const struct place v4_places[] = {
     {AF_INET, SOCK_STREAM, NET_PORT, true, IPPROTO_IP, IP_TRANSPARENT},
     {AF_INET, SOCK_DGRAM, NET_DNS_PORT, false, IPPROTO_IP, IP_PKTINFO},
+    {AF_INET, SOCK_DGRAM, NET_PORT, true, IPPROTO_IP, IP_TRANSPARENT},
+    {AF_INET, SOCK_RAW, 0, true, 0, 0},
 };
 static const struct place v6_places[] = {
     {AF_INET6, SOCK_STREAM, NET_PORT, true, IPPROTO_IPV6, IPV6_TRANSPARENT},
     {AF_INET6, SOCK_DGRAM, NET_DNS_PORT, false, IPPROTO_IPV6, IPV6_RECVPKTINFO},
+    {AF_INET6, SOCK_DGRAM, NET_PORT, true, IPPROTO_IPV6, IPV6_TRANSPARENT},
+    {AF_INET6, SOCK_RAW, 0, true, 0, 0},
 };
+enum { PLACES_OF_STREAMS = 2, PLACES = 4 };
 
 static long bind_place(long sock, const struct place *place)
 {
@@ -121,7 +126,9 @@ static long bind_place(long sock, const struct place *place)
 
 static long add_listener(struct steer *steer, const struct place *place)
 {
-    long sock = sys_bare(SYS_socket, place->family, place->type | OPTIONS, 0, 0);
+    bool is_raw = place->type == SOCK_RAW;
+    long sock =
+        sys_bare(SYS_socket, place->family, place->type | OPTIONS, is_raw ? IPPROTO_RAW : 0, 0);
     long result = sock;
 
     if (sock < 0)
@@ -131,7 +138,7 @@ static long add_listener(struct steer *steer, const struct place *place)
         result = set_option(sock, IPPROTO_IPV6, IPV6_V6ONLY);
     if (result >= 0 && place->option)
         result = set_option(sock, place->level, place->option);
-    if (result >= 0)
+    if (result >= 0 && !is_raw)
         result = bind_place(sock, place);
     if (result >= 0 && place->type == SOCK_STREAM)
         result = sys_bare(SYS_listen, sock, BACKLOG, 0, 0);
@@ -179,6 +186,7 @@ int steer_make(struct steer *steer)
     static const struct route v4 = ROUTE(AF_INET, RT_SCOPE_HOST, 1, 127, 0, 0, 1);
     static const struct route v6 =
         ROUTE(AF_INET6, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+    unsigned places = steer->takes_datagrams ? PLACES : PLACES_OF_STREAMS;
     bool has_v6;
     int result;
 
@@ -187,15 +195,17 @@ int steer_make(struct steer *steer)
                     ask_kernel(NETLINK_ROUTE, &v4, v4.head.nlmsg_len));
     if (result == 0)
         result = failed(steer, "steer connections by nf_tables",
-                        ask_kernel(NETLINK_NETFILTER, steer_rules, sizeof(steer_rules)));
+                        steer->takes_datagrams
+                            ? ask_kernel(NETLINK_NETFILTER, steer_all, sizeof(steer_all))
+                            : ask_kernel(NETLINK_NETFILTER, steer_streams, sizeof(steer_streams)));
     if (result == 0)
-        result = failed(steer, "listen", add_listeners(steer, v4_places, 2));
+        result = failed(steer, "listen", add_listeners(steer, v4_places, places));
     if (result < 0)
         return result;
     result = ask_kernel(NETLINK_ROUTE, &v6, v6.head.nlmsg_len);
     has_v6 = !has_no_v6(result);
     if (has_v6 && result == 0)
-        result = add_listeners(steer, v6_places, 2);
+        result = add_listeners(steer, v6_places, places);
     else if (!has_v6)
         result = 0;
     if (result < 0)

@@ -6,22 +6,26 @@
  * loopback), so whoever connects anywhere is answered here. What is not for the
  * loopback addresses goes to one listener for each family, whatever port was meant
  * (tproxy in nf_tables); the connection's own address is what its client
- * meant. Datagrams to port 53 find the socket that is bound there; others find
- * nobody, and the sender is told at once.
+ * meant. Datagrams to port 53 find the socket that is bound there. Others come to us
+ * the same way as connections, and we answer by a raw socket; or they find nobody, and the
+ * sender is told at once.
  */
 #ifndef KERNEL_STEER_H
 #define KERNEL_STEER_H
 
 #include "base/limits.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { STEER_LISTENERS = 4 + LIMIT_PORTS };
+enum { STEER_LISTENERS = 8 + LIMIT_PORTS };
 
 struct steer {
     uint16_t ports[LIMIT_PORTS]; /* given: those of the loopback that are listened at, too */
     unsigned port_count;
-    /* Streams and datagrams of IPv4, then those of IPv6, if there is any, then the given ports. */
+    bool takes_datagrams; /* given: those to all ports */
+    /* Of IPv4, then of IPv6, if there is any: streams, questions for names, with takes_datagrams
+     * those and what answers them. Then the given ports. */
     int listeners[STEER_LISTENERS];
     unsigned count;
     const char *doing; /* when it failed: what */

@@ -93,6 +93,7 @@ int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
     const int flags = CLONE_VM | CLONE_FILES;
 
     maker->image = image;
+    maker->steer.takes_datagrams = image->flags & IMAGE_DATAGRAMS;
     find_ports(image, &maker->steer);
     maker->spare_fd = spare_fd;
     maker->is_ready = 0;

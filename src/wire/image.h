@@ -177,6 +177,7 @@ enum image_flag {
     IMAGE_PROVEN = 32,       /* a probe inside found it contained, on this kernel */
     IMAGE_BIND_REMOUNT = 64, /* no mount_setattr: bind and remount */
     IMAGE_STEERS = 256,      /* what it sends goes to our listeners: see kernel/steer.h */
+    IMAGE_DATAGRAMS = 512,   /* with IMAGE_STEERS: those to all ports, too */
     IMAGE_ONCE = 128, /* made from many files, or from some that changed: for one start only */
 };
 
