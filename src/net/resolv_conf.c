@@ -95,7 +95,10 @@ void resolv_conf_read(const char *text, struct resolv_conf *ret_conf)
     static const struct resolv_server local = {.address = "127.0.0.1"};
     char word[WORD_BYTES];
 
-    *ret_conf = (struct resolv_conf){.timeout_seconds = 5, .attempts = 2};
+    /* Whole, so that two of them can be compared. */
+    memset(ret_conf, 0, sizeof(*ret_conf));
+    ret_conf->timeout_seconds = 5;
+    ret_conf->attempts = 2;
     while (*text) {
         const char *line = text;
 

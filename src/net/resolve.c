@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/resolve.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "net/resolve_own.h"
+#include "net/vet.h"
+#include "policy/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CLASS_INTERNET = 1,
+    TYPE_POINTER = 12,
+    LASTS_SECONDS = 30,
+    TELL_EVERY_MS = 1000,
+};
+
+struct resolver *resolver_new(struct hub *hub, const struct policy *policy, struct lookups *lookups,
+                              struct names *names, struct event_sender *events,
+                              struct bawn_error *err)
+{
+    struct resolver *resolver = calloc(1, sizeof(*resolver));
+
+    if (!resolver) {
+        (void)error_memory(err);
+        return NULL;
+    }
+    *resolver = (struct resolver){
+        .hub = hub, .policy = policy, .lookups = lookups, .names = names, .events = events};
+    if (table_init(&resolver->told, RESOLVE_TOLD, err) < 0) {
+        free(resolver);
+        return NULL;
+    }
+    return resolver;
+}
+
+static void end_question(struct question *question)
+{
+    struct resolver *resolver = question->resolver;
+
+    *(question->before ? &question->before->after : &resolver->questions) = question->after;
+    if (question->after)
+        question->after->before = question->before;
+    resolver->question_count--;
+    if (question->lookup)
+        lookup_cancel(question->lookup);
+    free(question);
+}
+
+void resolve_forget(struct resolver *resolver, const struct stream *stream)
+{
+    struct question *next;
+
+    for (struct question *question = resolver->questions; question; question = next) {
+        next = question->after;
+        if (question->asker.stream == stream)
+            end_question(question);
+    }
+}
+
+void resolver_free(struct resolver *resolver)
+{
+    if (!resolver)
+        return;
+    while (resolver->oldest)
+        resolve_close_stream(resolver->oldest);
+    while (resolver->questions)
+        end_question(resolver->questions);
+    for (size_t i = 0; i < resolver->door_count; i++)
+        hub_remove(resolver->hub, &resolver->doors[i].source);
+    table_done(&resolver->told);
+    free(resolver);
+}
+
+static void reply(const struct asker *asker, const struct dns_query *query,
+                  const struct dns_answer *answer)
+{
+    uint8_t bytes[DNS_ANSWER_MAX];
+    size_t limit = asker->stream ? DNS_ANSWER_MAX : dns_udp_limit(query);
+    size_t size = dns_write_answer(query, answer, limit, bytes);
+
+    if (asker->stream)
+        resolve_send_stream(asker->stream, bytes, size);
+    else
+        resolve_send_datagram(asker, bytes, size);
+}
+
+static void reply_code(const struct asker *asker, const struct dns_query *query, enum dns_code code)
+{
+    reply(asker, query, &(struct dns_answer){.code = code});
+}
+
+static void reply_address(const struct asker *asker, const struct dns_query *query,
+                          const uint8_t v4[static 4], const uint8_t v6[static 16])
+{
+    reply(asker, query,
+          &(struct dns_answer){.lasts_seconds = LASTS_SECONDS,
+                               .addresses = query->type == DNS_AAAA ? v6 : v4,
+                               .address_count = 1});
+}
+
+/* Whether a refusal of this name was told just now. */
+static bool is_told(struct resolver *resolver, const char *name)
+{
+    struct told *told = (struct told *)table_find(&resolver->told, name);
+    int64_t now = clock_ms();
+
+    if (told && now - told->at_ms < TELL_EVERY_MS)
+        return true;
+    if (!told && resolver->told.count < RESOLVE_TOLD)
+        told = &resolver->tellings[resolver->told.count];
+    else if (!told)
+        told = (struct told *)resolver->told.oldest;
+    if (told->entry.name)
+        table_remove(&resolver->told, &told->entry);
+    told->at_ms = now;
+    told->entry.name = told->name;
+    memmove(told->name, name, strlen(name) + 1);
+    table_put(&resolver->told, &told->entry);
+    return false;
+}
+
+/* The line of a policy that would allow it. */
+static void add_hint(const struct host *host, const struct net_decision *decision,
+                     struct strbuf *out)
+{
+    switch (decision->reason) {
+    case NET_BY_RULE:
+        strbuf_add(out, "a rule says so: see sandbox.network");
+        break;
+    case NET_BY_MODE:
+        strbuf_addf(out, "sandbox.network: {mode: proxy, allow: [\"%s\"]}", host->name);
+        break;
+    case NET_BY_SPECIAL:
+        strbuf_addf(out, "pin it, if that is meant: sandbox.network.hosts: {\"%s\": ADDRESS}",
+                    host->name);
+        break;
+    case NET_BY_UNLISTED:
+    case NET_BY_HOST_PORT:
+        strbuf_addf(out, "sandbox.network.allow: [\"%s\"]", host->name);
+        break;
+    }
+}
+
+static void tell_refusal(struct resolver *resolver, const struct host *host,
+                         const struct net_decision *decision, const char *label)
+{
+    autostrbuf struct strbuf message = {0}, hint = {0};
+    struct event event = {
+        .what = EVENT_BARRED,
+        .verdict = decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY,
+        .texts = {[EVENT_CALL] = "lookup", [EVENT_PATH] = host->name, [EVENT_RULE] = label}};
+
+    if (is_told(resolver, host->name))
+        return;
+    event.texts[EVENT_CODE] = message_net(resolver->policy, host->name, decision, &message);
+    add_hint(host, decision, &hint);
+    event.texts[EVENT_MESSAGE] = message.text;
+    event.texts[EVENT_HINT] = hint.text;
+    event_send(resolver->events, event);
+}
+
+/* SECURITY: no REFUSED, though that is what it is: musl would wait for somebody else to answer. */
+static void refuse(struct resolver *resolver, const struct asker *asker,
+                   const struct dns_query *query, const struct host *host,
+                   const struct net_decision *decision)
+{
+    autostrbuf struct strbuf label = {0}, text = {0};
+    struct dns_answer answer = {.code = DNS_NO_NAME,
+                                .reason =
+                                    decision->reason == NET_BY_RULE ? DNS_BLOCKED : DNS_PROHIBITED};
+
+    message_net_label(resolver->policy, decision, &label);
+    strbuf_addf(&text, "bawn: %s", label.text ? label.text : "");
+    answer.text = text.text;
+    tell_refusal(resolver, host, decision, label.text);
+    reply(asker, query, &answer);
+}
+
+static void on_lookup(void *context, const struct lookup_answer *answer)
+{
+    static const enum dns_code codes[] = {
+        [LOOKUP_NO_NAME] = DNS_NO_NAME, [LOOKUP_NO_ADDRESS] = DNS_OK, [LOOKUP_FAILED] = DNS_FAILED};
+    struct question *question = context;
+    struct resolver *resolver = question->resolver;
+    struct asker asker = question->asker;
+    struct dns_query query = question->query;
+    struct host host = question->host;
+    struct name_addresses own;
+
+    question->lookup = NULL;
+    end_question(question);
+    if (answer->end == LOOKUP_BARRED)
+        refuse(resolver, &asker, &query, &host, &answer->decision);
+    else if (answer->end != LOOKUP_FOUND)
+        reply_code(&asker, &query, codes[answer->end]);
+    else if (!names_give(resolver->names, host.name, &own))
+        reply_code(&asker, &query, DNS_FAILED);
+    else
+        reply_address(&asker, &query, own.v4, own.v6);
+}
+
+static void look_up(struct resolver *resolver, const struct asker *asker,
+                    const struct dns_query *query, const struct host *host)
+{
+    bool has_room = resolver->question_count < RESOLVE_QUESTIONS;
+    struct question *question = has_room ? malloc(sizeof(*question)) : NULL;
+    struct lookup *lookup;
+
+    if (!question) {
+        reply_code(asker, query, DNS_FAILED);
+        return;
+    }
+    *question = (struct question){.resolver = resolver,
+                                  .asker = *asker,
+                                  .query = *query,
+                                  .host = *host,
+                                  .after = resolver->questions};
+    if (question->after)
+        question->after->before = question;
+    resolver->questions = question;
+    resolver->question_count++;
+    if (lookup_start(resolver->lookups, host, on_lookup, question, &lookup, NULL) < 0) {
+        end_question(question);
+        reply_code(asker, query, DNS_FAILED);
+    } else if (lookup) {
+        question->lookup = lookup;
+    }
+}
+
+static void take_name(struct resolver *resolver, const struct asker *asker,
+                      const struct dns_query *query, const struct host *host)
+{
+    static const uint8_t loopback_v4[4] = {127, 0, 0, 1}, loopback_v6[16] = {[15] = 1};
+    bool is_local =
+        strcmp(host->name, "localhost") == 0 || text_ends_with(host->name, ".localhost");
+    bool is_address = query->type == DNS_A || query->type == DNS_AAAA;
+    struct net_decision decision;
+
+    if (!is_local && vet_name(resolver->policy, host, &decision) != ACCESS_ALLOW)
+        refuse(resolver, asker, query, host, &decision);
+    else if (!is_address)
+        reply_code(asker, query, DNS_OK);
+    else if (is_local)
+        reply_address(asker, query, loopback_v4, loopback_v6);
+    else
+        look_up(resolver, asker, query, host);
+}
+
+bool resolve_ask(struct resolver *resolver, const struct asker *asker, const void *bytes,
+                 size_t size)
+{
+    struct dns_query query;
+    struct host host;
+    int code = dns_read_query(bytes, size, &query);
+
+    if (code < 0)
+        return false;
+    if (code > 0)
+        reply_code(asker, &query, (enum dns_code)code);
+    else if (query.class != CLASS_INTERNET)
+        reply_code(asker, &query, DNS_NOT_DONE);
+    /* Programs look for the names of addresses by themselves: no rule is about that. What no host
+     * is called, or what would be an address to somebody, is not there either. */
+    else if (query.type == TYPE_POINTER || host_parse_rule(query.name, &host) ||
+             host.kind != HOST_NAME)
+        reply_code(asker, &query, DNS_NO_NAME);
+    else
+        take_name(resolver, asker, &query, &host);
+    return true;
+}
