@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/connection.h"
+
+#include "base/cleanup.h"
+#include "net/lookup.h"
+#include "policy/build.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+enum { HEAD_MS = 30000, REMAINS_MS = 10000 };
+
+static void ready(void *context, uint32_t events);
+
+static void add_to_gate(struct connection *connection)
+{
+    struct gate *gate = connection->gate;
+
+    connection->next = gate->connections;
+    connection->link = &gate->connections;
+    if (connection->next)
+        connection->next->link = &connection->next;
+    gate->connections = connection;
+    gate->count++;
+}
+
+void connection_start(struct gate *gate, int fd, const struct host *to)
+{
+    struct connection *connection = calloc(1, sizeof(*connection));
+    const int yes = 1;
+
+    if (!connection) {
+        close(fd);
+        return;
+    }
+    connection->gate = gate;
+    connection->way = to ? WAY_DIRECT : WAY_PROXY;
+    connection->server.source.fd = -EBADF;
+    connection->client.source = (struct hub_source){
+        .fd = fd, .events = FLOW_EVENTS | EPOLLET, .ready = ready, .context = connection};
+    flow_init(&connection->up, &connection->client, &connection->server);
+    flow_init(&connection->down, &connection->server, &connection->client);
+    add_to_gate(connection);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    connection_enter(connection);
+    connection->client.can_write = true;
+    if (hub_add(gate->parts.hub, &connection->client.source, NULL) < 0) {
+        connection_reset(connection);
+    } else if (to) {
+        connection->to = *to;
+        reach_start(connection);
+    } else {
+        connection_set_deadline(connection, HEAD_MS);
+    }
+    connection_leave(connection);
+}
+
+void connection_enter(struct connection *connection)
+{
+    connection->depth++;
+}
+
+void connection_leave(struct connection *connection)
+{
+    if (--connection->depth || connection->stage != STAGE_OVER)
+        return;
+    free(connection);
+}
+
+static void drop_all_held(struct connection *connection)
+{
+    connection->gate->held_bytes -= connection->held.length;
+    strbuf_done(&connection->held);
+}
+
+void connection_drop_held(struct connection *connection, size_t bytes)
+{
+    struct strbuf *held = &connection->held;
+
+    if (bytes == held->length) {
+        drop_all_held(connection);
+        return;
+    }
+    connection->gate->held_bytes -= bytes;
+    held->length -= bytes;
+    memmove(held->text, held->text + bytes, held->length + 1);
+}
+
+int connection_hold(struct connection *connection, size_t most)
+{
+    struct gate *gate = connection->gate;
+    struct strbuf *held = &connection->held;
+    ssize_t got;
+
+    if (!connection->client.can_read)
+        return 0;
+    if (held->length >= most || gate->held_bytes >= GATE_HELD_BYTES)
+        return -1;
+    most -= held->length;
+    got = end_read(&connection->client, gate->scratch,
+                   most < sizeof(gate->scratch) ? most : sizeof(gate->scratch));
+    if (got <= 0)
+        return got == -EAGAIN ? 0 : -1;
+    strbuf_add_bytes(held, gate->scratch, (size_t)got);
+    if (held->failed)
+        return -1;
+    gate->held_bytes += (size_t)got;
+    return 1;
+}
+
+/* Closes and frees all but the connection itself, which its callers still look at. */
+static void shed(struct connection *connection)
+{
+    struct gate *gate = connection->gate;
+
+    hub_stop_timer(gate->parts.hub, &connection->timer);
+    if (connection->lookup)
+        lookup_cancel(take_ptr(&connection->lookup));
+    dial_stop(&connection->dial);
+    if (connection->is_reached)
+        tally_reached(&gate->tally, &connection->to, connection->up.moved, connection->down.moved);
+    flow_done(&connection->up, &gate->pipes);
+    flow_done(&connection->down, &gate->pipes);
+    strbuf_done(&connection->answer);
+    drop_all_held(connection);
+    end_close(gate->parts.hub, &connection->client);
+    end_close(gate->parts.hub, &connection->server);
+    *connection->link = connection->next;
+    if (connection->next)
+        connection->next->link = connection->link;
+    connection->stage = STAGE_OVER;
+    gate_freed(gate);
+}
+
+void connection_end(struct connection *connection)
+{
+    if (connection->stage != STAGE_OVER)
+        shed(connection);
+}
+
+void connection_reset(struct connection *connection)
+{
+    end_reset(connection->gate->parts.hub, &connection->client);
+    end_reset(connection->gate->parts.hub, &connection->server);
+    connection_end(connection);
+}
+
+void connection_stop(struct connection *connection)
+{
+    connection_enter(connection);
+    connection_reset(connection);
+    connection_leave(connection);
+}
+
+static void ring(void *context)
+{
+    struct connection *connection = context;
+
+    connection_enter(connection);
+    refuse_late(connection);
+    connection_leave(connection);
+}
+
+void connection_set_deadline(struct connection *connection, int after_ms)
+{
+    if (after_ms < 0)
+        hub_stop_timer(connection->gate->parts.hub, &connection->timer);
+    else
+        hub_set_timer(connection->gate->parts.hub, &connection->timer, after_ms, ring, connection);
+}
+
+/*
+ * When one side is gone, what it had sent still goes to the other, as it would have
+ * without us; but a side that does not read does not keep the other's remains for ever.
+ */
+static void tunnel_step(struct connection *connection)
+{
+    const struct flow_place *place = &connection->gate->place;
+    struct flow *up = &connection->up, *down = &connection->down;
+    enum flow_state up_state = flow_move(up, place);
+    enum flow_state down_state = flow_move(down, place);
+
+    if (up_state == FLOW_ENDED && down_state == FLOW_ENDED) {
+        connection_end(connection);
+        return;
+    }
+    if (up_state != FLOW_BROKEN && down_state != FLOW_BROKEN && !connection->client.is_broken &&
+        !connection->server.is_broken)
+        return;
+    if (!flow_has_rest(up) && !flow_has_rest(down))
+        connection_reset(connection);
+    else if (!connection->timer.is_set)
+        connection_set_deadline(connection, REMAINS_MS);
+}
+
+void connection_join(struct connection *connection)
+{
+    struct strbuf *held = &connection->held;
+
+    connection_set_deadline(connection, -1);
+    connection->stage = STAGE_TUNNEL;
+    connection->gate->held_bytes -= held->length;
+    if (connection->up.front.length == 0) {
+        connection->up.front = *held;
+        *held = (struct strbuf){0};
+    } else {
+        strbuf_add_bytes(&connection->up.front, held->text ? held->text : "", held->length);
+        strbuf_done(held);
+    }
+    if (connection->up.front.failed)
+        connection_reset(connection);
+    else
+        tunnel_step(connection);
+}
+
+bool connection_is_opaque(const struct connection *connection)
+{
+    const struct net_decision *decision = &connection->decision;
+
+    /* A port of the host's that is listed has one service, whatever it is called. */
+    if (decision->rule || decision->reason == NET_BY_HOST_PORT)
+        return decision->reason == NET_BY_HOST_PORT || decision->rule->opaque;
+    return policy_number(connection->gate->parts.policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED;
+}
+
+void connection_step(struct connection *connection)
+{
+    switch (connection->stage) {
+    case STAGE_ASK:
+        ask_step(connection);
+        break;
+    case STAGE_REACH:
+        if (connection->client.is_broken)
+            connection_end(connection);
+        break;
+    case STAGE_OPENING:
+        if (connection->server.is_broken)
+            connection_reset(connection);
+        else
+            opening_step(connection);
+        break;
+    case STAGE_EXCHANGE:
+        exchange_step(connection);
+        break;
+    case STAGE_TUNNEL:
+        tunnel_step(connection);
+        break;
+    case STAGE_UNHEARD:
+        unheard_step(connection);
+        break;
+    case STAGE_FAREWELL:
+        farewell_step(connection);
+        break;
+    case STAGE_OVER:
+        break;
+    }
+}
+
+static void ready(void *context, uint32_t events)
+{
+    struct connection *connection = context;
+
+    connection_enter(connection);
+    end_note(&connection->client, events);
+    connection_step(connection);
+    connection_leave(connection);
+}

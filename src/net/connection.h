@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One connection of a client inside, and the one to the server that it wants.
+ *
+ * How it works: a connection is at one stage, and each stage is a file. Whatever happens
+ * to it (bytes, room, a deadline, an answer) lets its stage take a step, which goes as far
+ * as it can.
+ *
+ *     ask       what a client of the proxy wants: HTTP, CONNECT, SOCKS
+ *     reach     the rules decide; the name is looked up; the server is dialled
+ *     opening   the first bytes of a tunnel must name the host that was decided on
+ *     exchange  one request of HTTP and its answer
+ *     tunnel    bytes pass both ways
+ *     refuse    the client is told why not, or is reset
+ *
+ * SECURITY: no byte of the client goes on before its stage is exchange or tunnel.
+ */
+#ifndef NET_CONNECTION_H
+#define NET_CONNECTION_H
+
+#include "net/dial.h"
+#include "net/flow.h"
+#include "net/gate.h"
+#include "net/http.h"
+#include "net/socks.h"
+#include "policy/decide.h"
+
+struct lookup;
+
+enum stage {
+    STAGE_ASK,
+    STAGE_REACH,
+    STAGE_OPENING,
+    STAGE_EXCHANGE,
+    STAGE_TUNNEL,
+    STAGE_UNHEARD,  /* refused; the first byte tells whether it would understand an answer */
+    STAGE_FAREWELL, /* the last answer goes out */
+    STAGE_OVER,
+};
+
+enum way { WAY_PROXY /* which is not known yet */, WAY_HTTP, WAY_CONNECT, WAY_SOCKS, WAY_DIRECT };
+
+struct connection {
+    struct gate *gate;
+    struct connection *next, **link; /* among all of the gate */
+    enum stage stage;
+    enum way way;
+    bool is_granted; /* it was told that it has its tunnel */
+    bool has_greeted;
+    bool speaks_http;
+    bool is_shut;    /* nothing more goes to the client */
+    bool is_reached; /* there is a server to tell of */
+    uint8_t socks_version;
+    unsigned depth; /* of calls that still use it */
+    struct end client, server;
+    struct hub_timer timer;
+    struct strbuf held; /* what the client has said, and has not gone on */
+    struct host to;
+    struct net_decision decision;
+    struct lookup *lookup;
+    struct dial dial;
+    struct flow up, down; /* to the server, to the client */
+    /* Of an exchange. */
+    struct http_body body;
+    struct strbuf answer; /* the head, as far as it has come */
+    unsigned interim;     /* answers before the last one */
+    bool upgrades, is_answered, is_up_over;
+};
+
+/* connection.c. Takes the descriptor. to: where the client meant to go; NULL: to a proxy. */
+void connection_start(struct gate *gate, int fd, const struct host *to);
+void connection_stop(struct connection *connection);
+/* Whoever is called with a connection holds it until he returns. */
+void connection_enter(struct connection *connection);
+void connection_leave(struct connection *connection);
+void connection_step(struct connection *connection);
+void connection_set_deadline(struct connection *connection, int after_ms);
+/* Reads what the client has said, up to so many bytes in all. 1: there is more; 0: not now; -1: it
+ * has no more to say, or there is no room. */
+int connection_hold(struct connection *connection, size_t most);
+void connection_drop_held(struct connection *connection, size_t bytes);
+/* Ends it, as if it had been done; or so that either side sees a reset. */
+void connection_end(struct connection *connection);
+void connection_reset(struct connection *connection);
+/* From now on bytes pass both ways; what is held goes first. */
+void connection_join(struct connection *connection);
+bool connection_is_opaque(const struct connection *connection);
+
+/* Each stage. */
+void ask_step(struct connection *connection);
+void reach_start(struct connection *connection);
+void opening_start(struct connection *connection);
+void opening_step(struct connection *connection);
+/* Passes on the request that is at the front of what is held. */
+void exchange_start(struct connection *connection);
+void exchange_step(struct connection *connection);
+
+/* refuse.c: what the client is told, in the way it came. */
+void refuse_decision(struct connection *connection, const struct net_decision *decision);
+/* It was let in, but what it says is not what it was let in for. */
+__attribute__((format(printf, 3, 4))) void refuse_words(struct connection *connection,
+                                                        const char *hint, const char *format, ...);
+/* No rule is against it. */
+void refuse_request(struct connection *connection, int status, const char *why);
+void refuse_failed(struct connection *connection, int status, enum socks_answer answer,
+                   const char *why);
+void refuse_late(struct connection *connection);
+void unheard_step(struct connection *connection);
+void farewell_step(struct connection *connection);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/dial.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void dial_add(struct dial *dial, const struct host *address)
+{
+    if (dial->count < DIAL_ADDRESSES)
+        memcpy(dial->addresses[dial->count++], address->address, 16);
+}
+
+static socklen_t make_address(const unsigned char bytes[static 16], uint16_t port,
+                              struct sockaddr_storage *ret_address)
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+
+    memset(ret_address, 0, sizeof(*ret_address));
+    if (memcmp(bytes, mapped, sizeof(mapped)) == 0) {
+        memcpy(&v4.sin_addr, bytes + 12, 4);
+        memcpy(ret_address, &v4, sizeof(v4));
+        return sizeof(v4);
+    }
+    memcpy(&v6.sin6_addr, bytes, 16);
+    memcpy(ret_address, &v6, sizeof(v6));
+    return sizeof(v6);
+}
+
+static void ready(void *context, uint32_t events);
+static void ring(void *context);
+
+/* 0: it is under way. */
+static int try(struct dial *dial)
+{
+    struct sockaddr_storage address;
+    socklen_t size = make_address(dial->addresses[dial->at], dial->port, &address);
+    const int yes = 1;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    dial->at++;
+    if (fd < 0)
+        return -errno;
+    *dial->end = (struct end){
+        .source = {.fd = fd, .events = FLOW_EVENTS | EPOLLET, .ready = ready, .context = dial}};
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    if (connect(fd, (const struct sockaddr *)&address, size) < 0 && errno != EINPROGRESS) {
+        int error = errno;
+
+        end_close(dial->hub, dial->end);
+        return -error;
+    }
+    if (hub_add(dial->hub, &dial->end->source, NULL) < 0) {
+        end_close(dial->hub, dial->end);
+        return -ENOMEM;
+    }
+    hub_set_timer(dial->hub, &dial->timer, DIAL_MS, ring, dial);
+    return 0;
+}
+
+void dial_start(struct dial *dial)
+{
+    while (dial->at < dial->count) {
+        dial->error = try(dial);
+        if (dial->error == 0)
+            return;
+    }
+    dial->done(dial->context, dial->error ? dial->error : -EHOSTUNREACH);
+}
+
+static void next(struct dial *dial, int error)
+{
+    dial_stop(dial);
+    dial->error = error;
+    dial_start(dial);
+}
+
+static void ready(void *context, uint32_t events)
+{
+    struct dial *dial = context;
+    int error = 0;
+    socklen_t size = sizeof(error);
+
+    if (getsockopt(dial->end->source.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+        error = errno;
+    if (error || (events & EPOLLHUP)) {
+        next(dial, error ? -error : -ECONNRESET);
+        return;
+    }
+    if (!(events & EPOLLOUT))
+        return;
+    hub_stop_timer(dial->hub, &dial->timer);
+    end_note(dial->end, events);
+    dial->done(dial->context, 0);
+}
+
+static void ring(void *context)
+{
+    next(context, -ETIMEDOUT);
+}
+
+void dial_stop(struct dial *dial)
+{
+    if (!dial->hub)
+        return;
+    hub_stop_timer(dial->hub, &dial->timer);
+    end_close(dial->hub, dial->end);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a client is told that gets no connection, or no answer: in HTTP a text that says what was
+ * refused, why, and what would allow it; in SOCKS a number; else a reset. */
+#include "net/connection.h"
+
+#include "policy/message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum {
+    UNHEARD_MS = 300,
+    FAREWELL_MS = 3000,
+    FAREWELL_READS = 64,
+};
+
+static const char *reason_of(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {{400, "Bad Request"},
+                   {403, "Forbidden"},
+                   {405, "Method Not Allowed"},
+                   {408, "Request Timeout"},
+                   {431, "Request Header Fields Too Large"},
+                   {501, "Not Implemented"},
+                   {502, "Bad Gateway"},
+                   {504, "Gateway Timeout"},
+                   {505, "HTTP Version Not Supported"}};
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Refused";
+}
+
+/* rule: as the header names it, or NULL. */
+static void write_answer(int status, const char *rule, const char *text, struct strbuf *out)
+{
+    strbuf_addf(out, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\n", status,
+                reason_of(status));
+    if (rule)
+        strbuf_addf(out, "X-Bawn-Denied: %s\r\n", rule);
+    strbuf_addf(out, "Content-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(text), text);
+}
+
+/* An answer is ready in front of the client: it is sent, and the connection ends. */
+static void say_farewell(struct connection *connection)
+{
+    connection->stage = STAGE_FAREWELL;
+    connection_set_deadline(connection, FAREWELL_MS);
+    farewell_step(connection);
+}
+
+/* Tells the client in its own protocol. */
+static void tell(struct connection *connection, int status, enum socks_answer answer,
+                 const char *rule, const char *text)
+{
+    struct strbuf *front = &connection->down.front;
+    uint8_t bytes[SOCKS_ANSWER_BYTES];
+
+    dial_stop(&connection->dial);
+    if (connection->way == WAY_SOCKS && !connection->is_granted) {
+        size_t size = socks_write_answer(connection->socks_version, answer, bytes);
+
+        strbuf_add_bytes(front, (const char *)bytes, size);
+        say_farewell(connection);
+        return;
+    }
+    if (!connection->speaks_http && connection->is_granted) {
+        connection_reset(connection);
+        return;
+    }
+    write_answer(status, rule, text, front);
+    if (front->failed) {
+        connection_reset(connection);
+    } else if (connection->way == WAY_DIRECT && !connection->speaks_http) {
+        connection->stage = STAGE_UNHEARD;
+        connection_set_deadline(connection, UNHEARD_MS);
+        unheard_step(connection);
+    } else {
+        say_farewell(connection);
+    }
+}
+
+void unheard_step(struct connection *connection)
+{
+    int result = connection_hold(connection, 1);
+
+    if (result == 0)
+        return;
+    if (result > 0 && connection->held.text[0] >= 'A' && connection->held.text[0] <= 'Z')
+        say_farewell(connection);
+    else
+        connection_reset(connection);
+}
+
+/* KERNEL: a socket that is closed with bytes in it that nobody read resets the connection, and the
+ * client may never see the answer. */
+void farewell_step(struct connection *connection)
+{
+    struct end *client = &connection->client;
+    int drained = flow_drain(&connection->down, &connection->gate->pipes);
+
+    if (drained < 0)
+        connection_end(connection);
+    if (drained <= 0)
+        return;
+    if (!connection->is_shut)
+        (void)shutdown(client->source.fd, SHUT_WR);
+    connection->is_shut = true;
+    if (!connection->timer.is_set)
+        connection_set_deadline(connection, FAREWELL_MS);
+    for (unsigned i = 0; client->can_read; i++) {
+        ssize_t got = end_read(client, connection->gate->scratch, FLOW_SCRATCH_BYTES);
+
+        if (got <= 0 && got != -EAGAIN) {
+            connection_end(connection);
+            return;
+        }
+        if (i == FAREWELL_READS) {
+            (void)hub_change(connection->gate->parts.hub, &client->source, client->source.events);
+            return;
+        }
+    }
+}
+
+static const char *way_name(const struct connection *connection)
+{
+    switch (connection->way) {
+    case WAY_SOCKS:
+        return "socks";
+    case WAY_HTTP:
+    case WAY_CONNECT:
+    case WAY_PROXY:
+        return "http";
+    case WAY_DIRECT:
+        break;
+    }
+    return "connect";
+}
+
+/* The line of a policy that would allow it. */
+static void add_hint(const struct connection *connection, const struct net_decision *decision,
+                     const char *host, struct strbuf *out)
+{
+    if (decision->access == ACCESS_ASK)
+        strbuf_add(out, "bawn cannot ask for approval of connections yet. ");
+    if (decision->rule && decision->rule->verdict == NET_DENY)
+        strbuf_add(out, "A rule in sandbox.network.deny is against it, and a denial always wins.");
+    else if (decision->reason == NET_BY_SPECIAL && connection->to.kind == HOST_NAME)
+        strbuf_add(out, "List the address itself in sandbox.network.allow, or pin the name to it "
+                        "in sandbox.network.hosts.");
+    else if (decision->reason == NET_BY_MODE)
+        strbuf_add(out, "Set sandbox.network.mode to proxy, and list the host in "
+                        "sandbox.network.allow.");
+    else
+        strbuf_addf(out, "To allow it, add this line to sandbox.network.allow in the policy: %s",
+                    host);
+}
+
+static void tally(struct connection *connection, enum event_verdict verdict, const char *rule,
+                  const char *message, const char *hint)
+{
+    const struct tally_refusal refusal = {.way = way_name(connection),
+                                          .host = &connection->to,
+                                          .verdict = verdict,
+                                          .rule = rule,
+                                          .message = message,
+                                          .hint = hint};
+
+    tally_refused(&connection->gate->tally, &refusal);
+}
+
+/* Tells the client and the session. */
+static void refuse(struct connection *connection, const struct net_decision *decision,
+                   const char *message, const char *hint)
+{
+    autostrbuf struct strbuf rule = {0};
+    autostrbuf struct strbuf text = {0};
+    const char *label;
+
+    message_net_label(connection->gate->parts.policy, decision, &rule);
+    label = rule.failed || !rule.text ? "" : rule.text;
+    strbuf_add(&text, message);
+    strbuf_add(&text, "\n");
+    if (hint)
+        strbuf_addf(&text, "%s\n", hint);
+    tally(connection, decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY, label, message,
+          hint);
+    tell(connection, 403, SOCKS_REFUSED, label, text.failed ? "" : text.text);
+}
+
+void refuse_decision(struct connection *connection, const struct net_decision *decision)
+{
+    autostrbuf struct strbuf message = {0};
+    autostrbuf struct strbuf hint = {0};
+    char host[TALLY_HOST_BYTES];
+
+    tally_host(&connection->to, host);
+    (void)message_net(connection->gate->parts.policy, host, decision, &message);
+    add_hint(connection, decision, host, &hint);
+    if (message.failed || hint.failed || !message.text)
+        connection_reset(connection);
+    else
+        refuse(connection, decision, message.text, hint.text);
+}
+
+void refuse_words(struct connection *connection, const char *hint, const char *format, ...)
+{
+    char host[TALLY_HOST_BYTES];
+    char why[512];
+    char message[sizeof(host) + sizeof(why) + 32];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    tally_host(&connection->to, host);
+    (void)snprintf(message, sizeof(message), "Cannot connect to '%s': %s.", host, why);
+    refuse(connection, &connection->decision, message, hint);
+}
+
+void refuse_request(struct connection *connection, int status, const char *why)
+{
+    char text[256];
+
+    (void)snprintf(text, sizeof(text), "Cannot pass this request on: %s.\n", why);
+    tell(connection, status, SOCKS_FAILED, NULL, text);
+}
+
+void refuse_failed(struct connection *connection, int status, enum socks_answer answer,
+                   const char *why)
+{
+    char host[TALLY_HOST_BYTES];
+    char text[sizeof(host) + 256];
+
+    tally_host(&connection->to, host);
+    (void)snprintf(text, sizeof(text), "Cannot connect to '%s': %s.\n", host, why);
+    tell(connection, status, answer, NULL, text);
+}
+
+void refuse_late(struct connection *connection)
+{
+    bool has_spoken = connection->held.length > 0;
+
+    switch (connection->stage) {
+    case STAGE_ASK:
+        if (has_spoken && connection->speaks_http)
+            refuse_request(connection, 408, "its head took too long");
+        else
+            connection_end(connection);
+        break;
+    case STAGE_REACH:
+        refuse_failed(connection, 504, SOCKS_NO_HOST, "looking the name up took too long");
+        break;
+    case STAGE_OPENING:
+        if (has_spoken && connection->speaks_http)
+            refuse_request(connection, 408, "its head took too long");
+        else
+            refuse_words(connection,
+                         "if the server of this host speaks first, or it speaks something else "
+                         "than TLS and HTTP, give its rule 'opaque: true'",
+                         has_spoken ? "the client's first message of TLS took too long"
+                                    : "the client has said nothing");
+        break;
+    case STAGE_FAREWELL:
+        /* KERNEL: what a slow client has not taken yet is still sent. */
+        connection_end(connection);
+        break;
+    default:
+        connection_reset(connection);
+        break;
+    }
+}

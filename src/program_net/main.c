@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bawn-net: the network of one session. See wire/net.h for how the launcher starts it. */
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "net/gate.h"
+#include "net/lookup.h"
+#include "net/names.h"
+#include "net/resolve.h"
+#include "policy/build.h"
+#include "program_net/confine.h"
+#include "wire/event.h"
+#include "wire/image.h"
+#include "wire/net.h"
+#include "wire/rules.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LISTENERS_MAX = 16 };
+
+struct program {
+    struct hub hub;
+    struct policy policy;
+    struct event_sender events;
+    struct names *names;
+    struct lookups *lookups;
+    struct resolver *resolver;
+    struct hub_source control;
+    struct gate gate;
+};
+
+/* Every descriptor that there may be is for connections. */
+static size_t raise_files(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return 256;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    return files.rlim_cur > INT32_MAX ? INT32_MAX : (size_t)files.rlim_cur;
+}
+
+/* The rules, whose strings stay in the image. */
+static int read_rules(struct policy *policy, struct bawn_error *err)
+{
+    struct stat st;
+    const void *image;
+    int result;
+
+    if (fstat(NET_IMAGE_FD, &st) < 0)
+        return error_errno(err, errno, "the image");
+    image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, NET_IMAGE_FD, 0);
+    if (image == MAP_FAILED)
+        return error_errno(err, errno, "map the image");
+    result = image_check(image, (size_t)st.st_size, err);
+    return result < 0 ? result : rules_unpack_net(image, policy, err);
+}
+
+/* A resolv.conf that may have changed is worth a look. */
+static void look(void *context)
+{
+    const uint32_t kind = NET_LOOK;
+
+    (void)context;
+    (void)send(NET_CONTROL_FD, &kind, sizeof(kind), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* The launcher's word, or its end. */
+static void hear_launcher(void *context, uint32_t events)
+{
+    struct program *program = context;
+    struct net_message message;
+    ssize_t got = recv(NET_CONTROL_FD, &message, sizeof(message) - 1, MSG_DONTWAIT);
+
+    (void)events;
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        hub_end(&program->hub);
+    if (got < (ssize_t)sizeof(message.kind) || message.kind != NET_RESOLV)
+        return;
+    ((char *)&message)[got] = '\0';
+    lookups_take_resolv(program->lookups, message.text);
+}
+
+static int make_parts(struct program *program, struct bawn_error *err)
+{
+    int result = hub_init(&program->hub, err);
+
+    if (result < 0)
+        return result;
+    program->names = names_new(NAMES_MAX, err);
+    if (!program->names)
+        return -ENOMEM;
+    program->lookups = lookups_new(&program->hub, &program->policy, look, NULL, NET_DNS_PORT, err);
+    if (!program->lookups)
+        return -ENOMEM;
+    program->resolver = resolver_new(&program->hub, &program->policy, program->lookups,
+                                     program->names, &program->events, err);
+    return program->resolver ? 0 : -ENOMEM;
+}
+
+static int listen_at(struct program *program, int fd, struct bawn_error *err)
+{
+    int type = 0;
+    socklen_t size = sizeof(type);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
+        return error_errno(err, errno, "listener %d", fd);
+    return type == SOCK_DGRAM ? resolve_serve_udp(program->resolver, fd, err)
+                              : gate_listen(&program->gate, fd, err);
+}
+
+static int serve(struct program *program, int listeners, struct bawn_error *err)
+{
+    const struct gate_parts parts = {.hub = &program->hub,
+                                     .policy = &program->policy,
+                                     .names = program->names,
+                                     .lookups = program->lookups,
+                                     .resolver = program->resolver,
+                                     .events = &program->events,
+                                     .fds_max = raise_files()};
+    int result;
+
+    gate_init(&program->gate, &parts);
+    result = confine_net(err);
+    program->control = (struct hub_source){
+        .fd = NET_CONTROL_FD, .events = EPOLLIN, .ready = hear_launcher, .context = program};
+    if (result == 0)
+        result = hub_add(&program->hub, &program->control, err);
+    for (int i = 0; i < listeners && result == 0; i++)
+        result = listen_at(program, NET_LISTENER_FD + i, err);
+    if (result == 0)
+        result = hub_run(&program->hub, err);
+    gate_done(&program->gate);
+    return result;
+}
+
+static void free_parts(struct program *program)
+{
+    if (program->resolver)
+        resolver_free(program->resolver);
+    if (program->lookups)
+        lookups_free(program->lookups);
+    if (program->names)
+        names_free(program->names);
+    hub_done(&program->hub);
+    policy_done(&program->policy);
+}
+
+int main(int argc, char **argv)
+{
+    struct program *program = calloc(1, sizeof(*program));
+    struct bawn_error err = {0};
+    uint64_t listeners = 0;
+    int result;
+
+    if (!program || argc != 2 || !text_parse_count(argv[1], LISTENERS_MAX, &listeners)) {
+        (void)fprintf(stderr, "bawn-net is started by bawn\n");
+        return 2;
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    program->hub.epoll = -EBADF;
+    program->events =
+        (struct event_sender){.sock = NET_LISTENER_FD + (int)listeners, .who = WHO_NET};
+    result = read_rules(&program->policy, &err);
+    if (result == 0)
+        result = make_parts(program, &err);
+    if (result == 0)
+        result = serve(program, (int)listeners, &err);
+    if (result < 0)
+        event_send_error(&program->events, EVENT_FAILED, &err);
+    free_parts(program);
+    free(program);
+    return result < 0 ? 1 : 0;
+}
