@@ -25,17 +25,19 @@ static void add_to_gate(struct connection *connection)
     gate->count++;
 }
 
-void connection_start(struct gate *gate, int fd, const struct host *to)
+/* A connection that the gate has, and that its caller has entered; NULL, and the descriptor is
+ * closed. */
+static struct connection *take_client(struct gate *gate, int fd, enum way way)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
     const int yes = 1;
 
     if (!connection) {
         close(fd);
-        return;
+        return NULL;
     }
     connection->gate = gate;
-    connection->way = to ? WAY_DIRECT : WAY_PROXY;
+    connection->way = way;
     connection->server.source.fd = -EBADF;
     connection->client.source = (struct hub_source){
         .fd = fd, .events = FLOW_EVENTS | EPOLLET, .ready = ready, .context = connection};
@@ -45,15 +47,46 @@ void connection_start(struct gate *gate, int fd, const struct host *to)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     connection_enter(connection);
     connection->client.can_write = true;
-    if (hub_add(gate->parts.hub, &connection->client.source, NULL) < 0) {
+    if (hub_add(gate->parts.hub, &connection->client.source, NULL) < 0)
         connection_reset(connection);
-    } else if (to) {
+    return connection;
+}
+
+void connection_start(struct gate *gate, int fd, const struct host *to)
+{
+    struct connection *connection = take_client(gate, fd, to ? WAY_DIRECT : WAY_PROXY);
+
+    if (!connection)
+        return;
+    if (connection->stage != STAGE_OVER && to) {
         connection->to = *to;
         reach_start(connection);
-    } else {
+    } else if (connection->stage != STAGE_OVER) {
         connection_set_deadline(connection, HEAD_MS);
     }
     connection_leave(connection);
+}
+
+void connection_start_joined(struct gate *gate, int client_fd, int server_fd)
+{
+    struct connection *connection = take_client(gate, client_fd, WAY_DIRECT);
+    const int yes = 1;
+
+    if (!connection || connection->stage == STAGE_OVER) {
+        close(server_fd);
+    } else {
+        (void)setsockopt(server_fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+        connection->server.source = (struct hub_source){.fd = server_fd,
+                                                        .events = FLOW_EVENTS | EPOLLET,
+                                                        .ready = reach_server_ready,
+                                                        .context = connection};
+        if (hub_add(gate->parts.hub, &connection->server.source, NULL) < 0)
+            connection_reset(connection);
+        else
+            connection_join(connection);
+    }
+    if (connection)
+        connection_leave(connection);
 }
 
 void connection_enter(struct connection *connection)

@@ -69,6 +69,8 @@ struct connection {
 
 /* connection.c. Takes the descriptor. to: where the client meant to go; NULL: to a proxy. */
 void connection_start(struct gate *gate, int fd, const struct host *to);
+/* Takes both: bytes pass between them, whatever they are. */
+void connection_start_joined(struct gate *gate, int client_fd, int server_fd);
 void connection_stop(struct connection *connection);
 /* Whoever is called with a connection holds it until he returns. */
 void connection_enter(struct connection *connection);
@@ -89,6 +91,8 @@ bool connection_is_opaque(const struct connection *connection);
 /* Each stage. */
 void ask_step(struct connection *connection);
 void reach_start(struct connection *connection);
+/* Of the server's end. */
+void reach_server_ready(void *context, uint32_t events);
 void opening_start(struct connection *connection);
 void opening_step(struct connection *connection);
 /* Passes on the request that is at the front of what is held. */

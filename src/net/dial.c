@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/dial.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,24 +13,6 @@ void dial_add(struct dial *dial, const struct host *address)
         memcpy(dial->addresses[dial->count++], address->address, 16);
 }
 
-static socklen_t make_address(const unsigned char bytes[static 16], uint16_t port,
-                              struct sockaddr_storage *ret_address)
-{
-    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-
-    memset(ret_address, 0, sizeof(*ret_address));
-    if (memcmp(bytes, mapped, sizeof(mapped)) == 0) {
-        memcpy(&v4.sin_addr, bytes + 12, 4);
-        memcpy(ret_address, &v4, sizeof(v4));
-        return sizeof(v4);
-    }
-    memcpy(&v6.sin6_addr, bytes, 16);
-    memcpy(ret_address, &v6, sizeof(v6));
-    return sizeof(v6);
-}
-
 static void ready(void *context, uint32_t events);
 static void ring(void *context);
 
@@ -39,7 +20,7 @@ static void ring(void *context);
 static int try(struct dial *dial)
 {
     struct sockaddr_storage address;
-    socklen_t size = make_address(dial->addresses[dial->at], dial->port, &address);
+    socklen_t size = host_address(dial->addresses[dial->at], dial->port, &address);
     const int yes = 1;
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 

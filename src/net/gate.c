@@ -106,6 +106,12 @@ static void take(struct gate_listener *listener, int fd)
         close(fd);
         return;
     }
+    set_host(&listener->address, &to);
+    if (to.port != NET_PORT) {
+        to = (struct host){.kind = HOST_NAME, .name = "localhost", .port = to.port};
+        connection_start(gate, fd, &to);
+        return;
+    }
     if (is_same(&address, &listener->address)) {
         connection_start(gate, fd, NULL);
         return;

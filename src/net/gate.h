@@ -4,7 +4,8 @@
  *
  * How it works: a listener hands over a connection, and with it where its client wanted to
  * go, for that is its local address. One to the listener's own address is to a proxy: it
- * says itself where it wants to go. See net/connection.h for what becomes of it.
+ * says itself where it wants to go. A listener at another port than NET_PORT stands for
+ * that port of the host's loopback. See net/connection.h for what becomes of it.
  */
 #ifndef NET_GATE_H
 #define NET_GATE_H
@@ -24,7 +25,7 @@ struct names;
 struct resolver;
 
 enum {
-    GATE_LISTENERS = 4,
+    GATE_LISTENERS = 2 + LIMIT_PORTS,
     GATE_HELD_BYTES = 64 * 1024 * 1024, /* what clients have said and nobody has judged yet */
 };
 

@@ -12,7 +12,7 @@
 
 enum { LOOKUP_MS = 30000 };
 
-static void server_ready(void *context, uint32_t events)
+void reach_server_ready(void *context, uint32_t events)
 {
     struct connection *connection = context;
 
@@ -71,7 +71,7 @@ static void dialled(void *context, int result)
         tell_failed(connection, result);
     } else {
         connection->is_reached = true;
-        connection->server.source.ready = server_ready;
+        connection->server.source.ready = reach_server_ready;
         connection->server.source.context = connection;
         if (connection->way == WAY_HTTP)
             exchange_start(connection);

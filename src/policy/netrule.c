@@ -43,14 +43,15 @@ bool host_parse_address(const char *text, struct host *ret_host)
     return true;
 }
 
-socklen_t host_address(const struct host *host, struct sockaddr_storage *ret_address)
+socklen_t host_address(const unsigned char address[static 16], uint16_t port,
+                       struct sockaddr_storage *ret_address)
 {
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(host->port)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(host->port)};
-    bool is_v4 = address_is_v4(host->address);
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    bool is_v4 = address_is_v4(address);
 
-    memcpy(&v4.sin_addr, host->address + 12, sizeof(v4.sin_addr));
-    memcpy(&v6.sin6_addr, host->address, sizeof(v6.sin6_addr));
+    memcpy(&v4.sin_addr, address + 12, sizeof(v4.sin_addr));
+    memcpy(&v6.sin6_addr, address, sizeof(v6.sin6_addr));
     *ret_address = (struct sockaddr_storage){0};
     if (is_v4)
         memcpy(ret_address, &v4, sizeof(v4));

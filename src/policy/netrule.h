@@ -59,8 +59,9 @@ const char *host_parse_target(const char *text, struct host *ret_host);
 /* Reads an address alone, without a port. */
 bool host_parse_address(const char *text, struct host *ret_host);
 
-/* An address and its port as a socket takes them. Returns the size. */
-socklen_t host_address(const struct host *host, struct sockaddr_storage *ret_address);
+/* An address, as a host has it, and a port as a socket takes them. Returns the size. */
+socklen_t host_address(const unsigned char address[static 16], uint16_t port,
+                       struct sockaddr_storage *ret_address);
 
 /* Why an address is not reached unless a rule names it ("private", "link-local", ...), or NULL. A
  * range names it only when its prefix is at least *ret_prefix_bits long: 0.0.0.0/0 names nothing

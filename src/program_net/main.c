@@ -4,10 +4,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "net/gate.h"
+#include "net/inlet.h"
 #include "net/lookup.h"
 #include "net/names.h"
 #include "net/resolve.h"
 #include "policy/build.h"
+#include "policy/publish.h"
 #include "program_net/confine.h"
 #include "wire/event.h"
 #include "wire/image.h"
@@ -24,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LISTENERS_MAX = 16 };
+enum { LISTENERS_MAX = 32 };
 
 struct program {
     struct hub hub;
@@ -35,7 +37,15 @@ struct program {
     struct resolver *resolver;
     struct hub_source control;
     struct gate gate;
+    struct inlet inlet;
+    int listeners, published; /* how many descriptors of each */
 };
+
+/* Behind the listeners are the published ones and, if there are any, the door; then events. */
+static int first_published(const struct program *program)
+{
+    return NET_LISTENER_FD + program->listeners;
+}
 
 /* Every descriptor that there may be is for connections. */
 static size_t raise_files(void)
@@ -119,7 +129,28 @@ static int listen_at(struct program *program, int fd, struct bawn_error *err)
                               : gate_listen(&program->gate, fd, err);
 }
 
-static int serve(struct program *program, int listeners, struct bawn_error *err)
+/* The ports that the policy publishes, in its order. */
+static int open_inlet(struct program *program, struct bawn_error *err)
+{
+    int fd = first_published(program);
+    int last = fd + program->published;
+    struct published port;
+    int result;
+
+    if (program->published == 0)
+        return 0;
+    result = inlet_init(&program->inlet, &program->gate, last, err);
+    vec_each (&program->policy.items, item) {
+        if (result < 0 || item->list != LIST_NETWORK_PUBLISH || fd == last)
+            continue;
+        if (publish_parse(item->value, &port))
+            return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has a bad port");
+        result = inlet_listen(&program->inlet, fd++, port.inside, err);
+    }
+    return result;
+}
+
+static int serve(struct program *program, struct bawn_error *err)
 {
     const struct gate_parts parts = {.hub = &program->hub,
                                      .policy = &program->policy,
@@ -136,10 +167,14 @@ static int serve(struct program *program, int listeners, struct bawn_error *err)
         .fd = NET_CONTROL_FD, .events = EPOLLIN, .ready = hear_launcher, .context = program};
     if (result == 0)
         result = hub_add(&program->hub, &program->control, err);
-    for (int i = 0; i < listeners && result == 0; i++)
+    for (int i = 0; i < program->listeners && result == 0; i++)
         result = listen_at(program, NET_LISTENER_FD + i, err);
     if (result == 0)
+        result = open_inlet(program, err);
+    if (result == 0)
         result = hub_run(&program->hub, err);
+    if (program->inlet.gate)
+        inlet_done(&program->inlet);
     gate_done(&program->gate);
     return result;
 }
@@ -160,22 +195,26 @@ int main(int argc, char **argv)
 {
     struct program *program = calloc(1, sizeof(*program));
     struct bawn_error err = {0};
-    uint64_t listeners = 0;
+    uint64_t listeners = 0, published = 0;
     int result;
 
-    if (!program || argc != 2 || !text_parse_count(argv[1], LISTENERS_MAX, &listeners)) {
+    if (!program || argc != 3 || !text_parse_count(argv[1], LISTENERS_MAX, &listeners) ||
+        !text_parse_count(argv[2], LIMIT_PORTS, &published)) {
         (void)fprintf(stderr, "bawn-net is started by bawn\n");
         return 2;
     }
     (void)signal(SIGPIPE, SIG_IGN);
     program->hub.epoll = -EBADF;
-    program->events =
-        (struct event_sender){.sock = NET_LISTENER_FD + (int)listeners, .who = WHO_NET};
+    program->listeners = (int)listeners;
+    program->published = (int)published;
+    program->events = (struct event_sender){.sock = first_published(program) + program->published +
+                                                    (program->published > 0),
+                                            .who = WHO_NET};
     result = read_rules(&program->policy, &err);
     if (result == 0)
         result = make_parts(program, &err);
     if (result == 0)
-        result = serve(program, (int)listeners, &err);
+        result = serve(program, &err);
     if (result < 0)
         event_send_error(&program->events, EVENT_FAILED, &err);
     free_parts(program);

@@ -243,7 +243,7 @@ static int listen_at(const char *text, struct bawn_error *err)
 
     if (publish_parse(text, &published))
         return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has a bad port");
-    size = host_address(&published.at, &address);
+    size = host_address(published.at.address, published.at.port, &address);
     sock = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
         bind(sock, (struct sockaddr *)&address, size) < 0 || listen(sock, SOMAXCONN) < 0) {

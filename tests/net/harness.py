@@ -102,7 +102,7 @@ class Net:
         self.channel, channel = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listeners = listeners or [listener("127.0.0.1", PORT), listener("::1", PORT, socket.AF_INET6)]
         fds = [memory, control.fileno(), *[sock.fileno() for sock in self.listeners], channel.fileno()]
-        self.process = subprocess.Popen([*wrapper, f"{build}/bawn-net", str(len(self.listeners))],
+        self.process = subprocess.Popen([*wrapper, f"{build}/bawn-net", str(len(self.listeners)), "0"],
                                         preexec_fn=lambda: take_fds(fds), close_fds=False)
         for fd in (control, channel, *self.listeners):
             fd.close()
