@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests in the lab use: the log as a witness, bawn, and TAP on standard output."""
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SETTLE_SECONDS = 5
+# Clears every variable that speaks of a proxy, then runs the command.
+BARE = ["sh", "-c", 'for name in $(env | grep -iE "^[^=]*proxy|:800" | cut -d= -f1); do unset "$name"; done;'
+        ' exec "$@"', "sh"]
+
+
+class Witness:
+    """What the lab's servers and its packet log saw."""
+
+    def __init__(self):
+        self.path, self.number = os.environ["LAB_LOG"], 0
+
+    def read(self, start):
+        with open(self.path, "rb") as log:
+            log.seek(start)
+            return [json.loads(line) for line in log if line.endswith(b"\n")]
+
+    def settle(self):
+        """Waits until both have written down what came before now; where the log ends then."""
+        self.number += 1
+        name = f"settle-{os.getpid()}-{self.number}"
+        start = os.path.getsize(self.path)
+        query = struct.pack("!HHHHHH", 1, 0x100, 1, 0, 0, 0) + bytes([len(name)]) + name.encode() + b"\0\0\1\0\1"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(query, ("127.0.0.1", 53))
+            until = time.monotonic() + SETTLE_SECONDS
+            while time.monotonic() < until:
+                seen = {event["kind"] for event in self.read(start) if name in json.dumps(event)}
+                if seen >= {"packet", "dns"}:
+                    return os.path.getsize(self.path)
+                time.sleep(0.01)
+        raise AssertionError("the lab's servers do not answer")
+
+    def since(self, start):
+        self.settle()
+        return [event for event in self.read(start) if "settle-" not in json.dumps(event)]
+
+
+def reached(events, addresses=None, port=None):
+    """The packets that open a connection, or try to, to one of these addresses."""
+    return [event for event in events if event["kind"] == "packet" and event["protocol"] == "tcp"
+            and (addresses is None or event["address"] in addresses) and port in (None, event["port"])]
+
+
+def asked(events, name=None):
+    """The questions for a name, or for any."""
+    return [event for event in events if event["kind"] == "dns" and (name is None or event["name"] == name)]
+
+
+def requests(events, **what):
+    return [event for event in events if event["kind"] == "http"
+            and all(event.get(key) == value for key, value in what.items())]
+
+
+class World:
+    """A workspace, and commands in it, inside bawn and outside."""
+
+    def __init__(self, bawn, mode="proxy", more=()):
+        self.bawn, self.mode, self.more = str(Path(bawn).resolve()), mode, list(more)
+        self.witness = Witness()
+        self.folder = Path(os.environ["LAB_WORK"])
+        self.ca = self.folder / "ca.pem"
+        self.ca.write_bytes(Path(os.environ["LAB_CA"]).read_bytes())
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("LAB_")}
+
+    def run(self, command, env=None, seconds=60, data=None):
+        """(status, output, errors, seconds); status 124 when it took too long."""
+        begun = time.monotonic()
+        try:
+            done = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.env, **(env or {})},
+                                  input=data, stdin=None if data is not None else subprocess.DEVNULL,
+                                  capture_output=True, timeout=seconds, check=False)
+            status, output, errors = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as late:
+            status, output, errors = 124, late.stdout or b"", late.stderr or b""
+        return status, output.decode(errors="replace"), errors.decode(errors="replace"), time.monotonic() - begun
+
+    def sandbox(self, command, allow=(), options=(), env=None, **how):
+        words = [self.bawn, "run", "-q", "--isolated", "--net", self.mode, "--ro", HERE, *self.more, *options]
+        for rule in allow:
+            words += ["--allow-host", rule]
+        for name, value in (env or {}).items():
+            words += ["--env", f"{name}={value}"]
+        return self.run([*words, "--", *command], **how)
+
+
+class Tap:
+    """Results, one a line."""
+
+    def __init__(self):
+        self.number = self.failed = 0
+
+    def say(self, is_ok, title, why=""):
+        self.number += 1
+        self.failed += not is_ok
+        print(f"{'ok' if is_ok else 'not ok'} {self.number} - {title}")
+        if not is_ok:
+            print("".join(f"# {line}\n" for line in str(why).splitlines()[:20]), end="")
+        sys.stdout.flush()
+
+    def skip(self, title, why):
+        self.number += 1
+        print(f"ok {self.number} - {title} # SKIP {why}", flush=True)
+
+    def attempt(self, title, function, *arguments):
+        """A case: passes unless it raises."""
+        try:
+            function(*arguments)
+            self.say(True, title)
+        except Exception as error:  # whatever it is, the next case is tried
+            self.say(False, title, f"{type(error).__name__}: {error}")
+
+    def end(self):
+        print(f"1..{self.number}", flush=True)
+        return 1 if self.failed else 0
