@@ -16,6 +16,10 @@ BARE = ["sh", "-c", 'for name in $(env | grep -iE "^[^=]*proxy|:800" | cut -d= -
         ' exec "$@"', "sh"]
 
 
+class Broken(Exception):
+    """What must work does not."""
+
+
 class Witness:
     """What the lab's servers and its packet log saw."""
 
@@ -41,7 +45,7 @@ class Witness:
                 if seen >= {"packet", "dns"}:
                     return os.path.getsize(self.path)
                 time.sleep(0.01)
-        raise AssertionError("the lab's servers do not answer")
+        raise Broken("the lab's servers do not answer")
 
     def since(self, start):
         self.settle()
@@ -67,8 +71,8 @@ def requests(events, **what):
 class World:
     """A workspace, and commands in it, inside bawn and outside."""
 
-    def __init__(self, bawn, mode="proxy", more=()):
-        self.bawn, self.mode, self.more = str(Path(bawn).resolve()), mode, list(more)
+    def __init__(self, bawn, is_contained=True, more=()):
+        self.bawn, self.is_contained, self.more = str(Path(bawn).resolve()), is_contained, list(more)
         self.witness = Witness()
         self.folder = Path(os.environ["LAB_WORK"])
         self.ca = self.folder / "ca.pem"
@@ -87,27 +91,34 @@ class World:
             status, output, errors = 124, late.stdout or b"", late.stderr or b""
         return status, output.decode(errors="replace"), errors.decode(errors="replace"), time.monotonic() - begun
 
-    def sandbox(self, command, allow=(), options=(), env=None, **how):
-        words = [self.bawn, "run", "-q", "--isolated", "--net", self.mode, "--ro", HERE, *self.more, *options]
+    def words(self, command, allow=(), options=(), env=None):
+        """The command inside bawn; as it is where nothing is to contain it."""
+        if not self.is_contained:
+            return [str(word) for word in command]
+        words = [self.bawn, "run", "-q", "--isolated", "--net", "proxy", "--ro", HERE, *self.more, *options]
         for rule in allow:
             words += ["--allow-host", rule]
         for name, value in (env or {}).items():
             words += ["--env", f"{name}={value}"]
-        return self.run([*words, "--", *command], **how)
+        return [str(word) for word in (*words, "--", *command)]
+
+    def sandbox(self, command, allow=(), options=(), env=None, **how):
+        return self.run(self.words(command, allow, options, env), env, **how)
 
 
 class Tap:
     """Results, one a line."""
 
-    def __init__(self):
+    def __init__(self, goes_red=False):
         self.number = self.failed = 0
+        self.goes_red = goes_red
 
     def say(self, is_ok, title, why=""):
         self.number += 1
         self.failed += not is_ok
         print(f"{'ok' if is_ok else 'not ok'} {self.number} - {title}")
-        if not is_ok:
-            print("".join(f"# {line}\n" for line in str(why).splitlines()[:20]), end="")
+        if why:
+            print("".join(f"# {line[:400]}\n" for line in str(why).splitlines()[:20]), end="")
         sys.stdout.flush()
 
     def skip(self, title, why):
@@ -115,12 +126,18 @@ class Tap:
         print(f"ok {self.number} - {title} # SKIP {why}", flush=True)
 
     def attempt(self, title, function, *arguments):
-        """A case: passes unless it raises."""
+        """A case: passes unless it raises. AssertionError: something was not contained."""
         try:
             function(*arguments)
-            self.say(True, title)
+            is_red, why = False, ""
+        except AssertionError as error:
+            is_red, why = True, f"not contained: {error}"
         except Exception as error:  # whatever it is, the next case is tried
-            self.say(False, title, f"{type(error).__name__}: {error}")
+            is_red, why = None, f"broken: {type(error).__name__}: {error}"
+        if self.goes_red:
+            self.say(is_red is True, f"goes red: {title}", why or "stayed green")
+        else:
+            self.say(is_red is False, title, why)
 
     def end(self):
         print(f"1..{self.number}", flush=True)
