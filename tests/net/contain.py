@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from world import HERE, Broken, Tap, World, asked, reached, requests  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, reached, requests, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
@@ -70,12 +70,6 @@ def same(want, got, what):
 
 def one_of(want, got, what):
     assert got in want, f"{what}: {got!r}, not one of {want!r}"
-
-
-def works(is_so, what):
-    """The other side: what is allowed."""
-    if not is_so:
-        raise Broken(str(what))
 
 
 class Trial:

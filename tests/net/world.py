@@ -20,6 +20,12 @@ class Broken(Exception):
     """What must work does not."""
 
 
+def works(is_so, what):
+    """What is allowed, and what the lab itself must do."""
+    if not is_so:
+        raise Broken(str(what))
+
+
 class Witness:
     """What the lab's servers and its packet log saw."""
 
