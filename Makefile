@@ -48,11 +48,15 @@ test-agents: all
 	@BAWN=$(BUILD)/bawn AGENTS=$(abspath $(BUILD)/agents) bats tests/live/agents.bats
 
 # Whole pieces of work (C, Rust, Go, Java, Node, Python, git, SQLite, a web server, podman) outside and
-# inside, with a table of what it costs. From root, as an ordinary user.
+# inside, with a table of what it costs. From root, as an ordinary user. Then the network's clients of these
+# toolchains, as both.
 test-work: all
 	@scripts/deps.sh build test work
 	@command -v npm >/dev/null || scripts/deps.sh npm
 	@python3 tests/live/work.py --bawn $(BUILD)/bawn --sources $(BUILD)/work-sources
+	@tests/net/client/build.sh $(BUILD)/tests/net
+	@for user in root bawn-test; do tests/net/lab --user $$user -- python3 $(CURDIR)/tests/net/clients.py \
+		--bawn $(abspath $(BUILD)/bawn) --clients $(abspath $(BUILD)/tests/net) --lane work || exit 1; done
 
 # Debian packages in the folder deb of the build; lintian must be content.
 deb:

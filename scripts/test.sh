@@ -59,7 +59,7 @@ stage() {
     cp -r include README.md Makefile "$to/"
     # Sanitizers do not survive a filter of system calls: the launcher is the plain one.
     cp build/bawn "$to/bin/"
-    cp -r tests/cli tests/escape tests/fuzz tests/golden tests/live tests/vectors "$to/tests/"
+    cp -r tests/cli tests/escape tests/fuzz tests/golden tests/live tests/net tests/vectors "$to/tests/"
     chmod -R a+rX "$to"
 }
 
@@ -374,6 +374,16 @@ if [ "$(id -u)" -eq 0 ]; then
     live "install below a home" bats --formatter tap tests/live/install.bats
     live "containers and virtual machines" env "BAWN=$work/plain/bin/bawn" \
         bats --formatter tap tests/live/ids.bats tests/live/kvm.bats tests/live/podman.bats
+    # A network of their own, where every address is a witness.
+    lab=$work/plain/tests/net
+    "$lab/client/build.sh" "$work/net"; note "clients for the lab" $?
+    live "the lab leaves nothing behind" bats --formatter tap "$lab/lab.bats"
+    for user in "$me" "$test_user"; do
+        live "clients, as $user" "$lab/lab" --user "$user" -- python3 "$lab/clients.py" \
+            --bawn "$work/plain/bin/bawn" --clients "$work/net" --lane test
+        live "what must not leave the network, as $user" "$lab/lab" --user "$user" -- python3 "$lab/contain.py" \
+            --bawn "$work/plain/bin/bawn"
+    done
 fi
 live "each call of the set-up fails" tests/escape/fault/run --bawn "$work/plain/bin/bawn"
 
