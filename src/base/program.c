@@ -37,7 +37,7 @@ bool program_next(const char **places, const char *name, char ret_path[LIMIT_PAT
     return false;
 }
 
-int program_become(const char *name, char *const *argv, char *const *environ)
+int program_become(const char *name, char *const *argv, char *const *variables)
 {
     static const char *const places[] = {"", "../libexec/bawn/"};
     char self[LIMIT_PATH_BYTES];
@@ -49,10 +49,10 @@ int program_become(const char *name, char *const *argv, char *const *environ)
     slash = strrchr(self, '/');
     for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
         (void)snprintf(path, sizeof(path), "%.*s/%s%s", (int)(slash - self), self, places[i], name);
-        (void)execve(path, argv, environ);
+        (void)execve(path, argv, variables);
     }
     (void)snprintf(path, sizeof(path), "%s/%s", BAWN_LIBEXECDIR, name);
-    (void)execve(path, argv, environ);
+    (void)execve(path, argv, variables);
     return -errno;
 }
 

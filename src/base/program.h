@@ -17,7 +17,7 @@ bool program_next(const char **places, const char *name, char ret_path[LIMIT_PAT
 
 /* Becomes another program of bawn's. SECURITY: it is beside this one, or where it was installed; it
  * is never looked for in PATH. Returns a negative errno. */
-int program_become(const char *name, char *const *argv, char *const *environ);
+int program_become(const char *name, char *const *argv, char *const *variables);
 
 /* "NAME is PATH, which this policy does not show", and what would show it. preset: one that is made
  * for it, or NULL. Returns -ENOENT. */

@@ -82,6 +82,10 @@ static void look_http(struct connection *connection)
         refuse_request(connection, -result, wrong);
         return;
     }
+    if (!request.is_connect && !request.is_absolute) {
+        refuse_request(connection, 400, "a proxy needs the whole address");
+        return;
+    }
     connection->to = request.to;
     connection->way = request.is_connect ? WAY_CONNECT : WAY_HTTP;
     if (request.is_connect) {

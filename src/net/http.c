@@ -208,6 +208,7 @@ static const char *read_target(struct span target, const struct said *said, uint
         end = target.at + skip + length;
         request->path = end;
         request->path_bytes = target.bytes - skip - length;
+        request->is_absolute = true;
         default_port = 80;
     } else if (*target.at == '/' || (target.bytes == 1 && *target.at == '*')) {
         return said->host.at ? read_host(said->host, default_port, &request->to) : "no field Host";
@@ -243,11 +244,11 @@ static const char *read_body(const struct said *said, bool is_old, struct http_r
         return "a body whose end cannot be told for sure";
     if (request->is_connect && (said->coding.at || said->length.at))
         return "CONNECT has no body";
-    if (said->upgrade.at && said->is_upgrade_named) {
-        if (!is_named(said->upgrade, "websocket"))
-            return "an upgrade to something else than a web socket";
-        request->upgrades = true;
-    }
+    if (said->upgrade.at && request->is_connect)
+        return "CONNECT has no upgrade";
+    /* Any other one is left out: a server may always answer as if nobody had asked for it. */
+    request->upgrades =
+        said->upgrade.at && said->is_upgrade_named && is_named(said->upgrade, "websocket");
     if (said->coding.at)
         request->body = HTTP_CHUNKED;
     else if (said->length.at) {
@@ -292,6 +293,19 @@ static int read_line(struct span line, struct http_request *request, struct span
     return *ret_is_old || (version.bytes == 8 && memcmp(version.at, "HTTP/1.1", 8) == 0)
                ? 0
                : -NO_SUCH_VERSION;
+}
+
+bool http_may_be_request(const char *bytes, size_t size)
+{
+    const char *end = memchr(bytes, '\n', size);
+    size_t method = 0;
+
+    while (method < size && method <= HTTP_METHOD_MAX && bytes[method] >= 'A' &&
+           bytes[method] <= 'Z')
+        method++;
+    if (method == 0 || method > HTTP_METHOD_MAX || (method < size && bytes[method] != ' '))
+        return false;
+    return !end || memmem(bytes, (size_t)(end - bytes), " HTTP/", 6);
 }
 
 int http_read_request(const char *bytes, size_t size, uint16_t default_port,

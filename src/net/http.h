@@ -21,11 +21,15 @@ struct http_request {
     size_t method_bytes, path_bytes;
     struct host to; /* with its port */
     bool is_connect;
+    bool is_absolute; /* the target names the host, as those for a proxy do */
     bool upgrades; /* to a web socket: what follows an answer 101 is no HTTP */
     enum http_body_kind body;
     uint64_t body_bytes;
     size_t head_bytes;
 };
+
+/* Whether so far it may become one, and not another protocol that begins with letters. */
+bool http_may_be_request(const char *bytes, size_t size);
 
 /*
  * Reads the head of a request; default_port is that of a host without one.

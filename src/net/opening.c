@@ -81,7 +81,7 @@ static void look(struct connection *connection)
         refuse_words(connection, OPAQUE_HINT, "the client's first message of TLS is broken");
         break;
     case HELLO_FOREIGN:
-        if (connection->held.text[0] >= 'A' && connection->held.text[0] <= 'Z')
+        if (http_may_be_request(connection->held.text, connection->held.length))
             look_http(connection);
         else
             refuse_words(connection, OPAQUE_HINT, "the client speaks neither TLS nor HTTP");

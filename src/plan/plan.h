@@ -86,7 +86,7 @@ struct env_step {
 struct network_plan {
     uint64_t mode;
     bool own_namespace;
-    bool steers; /* what it sends comes to us */
+    bool steers;             /* what it sends comes to us */
     size_t allow, ask, deny; /* rules */
 };
 

@@ -100,13 +100,13 @@ static int become_net(void *context, struct event_sender *events, struct bawn_er
     char count[16], published[16];
     char name[] = "bawn-net";
     char *argv[] = {name, count, published, NULL};
-    char *environ[] = {NULL};
+    char *variables[] = {NULL};
     int result;
 
     (void)events;
     (void)snprintf(count, sizeof(count), "%u", session->launch.listener_count);
     (void)snprintf(published, sizeof(published), "%u", session->net.published_count);
-    result = program_become(name, argv, environ);
+    result = program_become(name, argv, variables);
     (void)error_errno(err, -result, "start bawn-net");
     error_hint(err, "install bawn whole: it belongs beside bawn-policy");
     return result;

@@ -84,7 +84,7 @@ START_TEST(what_could_be_read_in_two_ways_is_refused)
         ("POST / HTTP/1.1\r\nHost: a.b\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
          "identity\r\n\r\n"),
         "POST / HTTP/1.0\r\nHost: a.b\r\nTransfer-Encoding: chunked\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a.b\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+        "CONNECT a.b:443 HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: connect-udp\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a.b\r\nx\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a.b\r\nx: a\x01z\r\n\r\n",
     };
@@ -94,6 +94,21 @@ START_TEST(what_could_be_read_in_two_ways_is_refused)
         ck_assert_ptr_nonnull(wrong);
     }
     ck_assert_int_eq(http_read_request("G\0", 2, 80, &request, &wrong), -400);
+}
+END_TEST
+
+START_TEST(other_protocols_begin_with_letters_too)
+{
+    static const char *const texts[] = {
+        "SSH-2.0-x", "EHLO a\r\n", "get / HTTP/1.1\r\n", "GET\n", "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        " GET",      "220 x"};
+    static const char *const good[] = {"G", "GET", "GET / HT", "GET / HTTP/1.1\r\n",
+                                       "PRI * HTTP/2.0\r\n"};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        ck_assert_msg(!http_may_be_request(texts[i], strlen(texts[i])), "%s", texts[i]);
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+        ck_assert_msg(http_may_be_request(good[i], strlen(good[i])), "%s", good[i]);
 }
 END_TEST
 
@@ -138,6 +153,11 @@ START_TEST(a_request_is_passed_on_alone)
     passes_on(
         "POST / HTTP/1.1\r\nHost: a.b\r\nConnection: content-length\r\nContent-Length: 3\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a.b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
+    /* Nobody has to do as a client wishes: Java asks for HTTP/2 with its first request. */
+    passes_on("GET / HTTP/1.1\r\nHost: a.b\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: "
+              "h2c\r\nHTTP2-Settings: AAE\r\n\r\n",
+              "GET / HTTP/1.1\r\nHost: a.b\r\nConnection: close\r\n\r\n");
+    ck_assert(!request.upgrades);
     passes_on("GET / HTTP/1.1\r\nHost: [2001:db8::1]:81\r\nConnection: Upgrade\r\nUpgrade: "
               "WebSocket\r\n\r\n",
               "GET / HTTP/1.1\r\nHost: [2001:db8::1]:81\r\nConnection: Upgrade\r\nUpgrade: "
@@ -220,6 +240,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_add_test(tests, a_request_names_its_host);
     tcase_add_test(tests, what_could_be_read_in_two_ways_is_refused);
+    tcase_add_test(tests, other_protocols_begin_with_letters_too);
     tcase_add_test(tests, other_refusals_have_their_own_number);
     tcase_add_test(tests, a_request_is_passed_on_alone);
     tcase_add_test(tests, a_body_ends_where_it_says);
