@@ -19,6 +19,16 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+/* A sanitizer looks into the process at its end, and opens files for that: only what is not in its
+ * way is given up. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { IS_SANITIZED = 1 };
+#elif defined(__has_feature)
+enum { IS_SANITIZED = __has_feature(address_sanitizer) };
+#else
+enum { IS_SANITIZED = 0 };
+#endif
+
 /* As the kernel has it since 6.12; older ones are told the size they know. */
 struct landlock_ruleset {
     uint64_t fs, net, scoped;
@@ -65,23 +75,6 @@ static int drop_capabilities(struct bawn_error *err)
     return 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#ifdef SANITIZED
-/* A sanitizer looks into the process at its end, and does what no filter of ours allows. */
-static int load_filter(struct bawn_error *err)
-{
-    (void)err;
-    return 0;
-}
-#else
-
 /* Without conditions. */
 static const int allowed[] = {
     /* connections */
@@ -109,7 +102,7 @@ static int allow_sockets(scmp_filter_ctx filter)
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned j = 0; j < 2 && result == 0; j++)
             result = seccomp_rule_add(
-                filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, families[i]),
+                filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, families[i], 0),
                 SCMP_A1(SCMP_CMP_MASKED_EQ, ~(uint64_t)flags & UINT32_MAX, types[j]));
     }
     return result;
@@ -126,10 +119,10 @@ static int allow_some(scmp_filter_ctx filter)
                                   SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
     if (result == 0)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
-                                  SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ));
+                                  SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0));
     for (unsigned i = 0; i < sizeof(commands) / sizeof(*commands) && result == 0; i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-                                  SCMP_A1(SCMP_CMP_EQ, (unsigned)commands[i]));
+                                  SCMP_A1(SCMP_CMP_EQ, (unsigned)commands[i], 0));
     return result;
 }
 
@@ -150,7 +143,6 @@ static int load_filter(struct bawn_error *err)
         seccomp_release(filter);
     return result < 0 ? error_errno(err, -result, "load the system call filter") : 0;
 }
-#endif
 
 int confine_net(struct bawn_error *err)
 {
@@ -161,12 +153,11 @@ int confine_net(struct bawn_error *err)
         return error_errno(err, errno, "limit core files");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return error_errno(err, errno, "set no_new_privs");
+    result = drop_capabilities(err);
+    if (result < 0 || IS_SANITIZED)
+        return result;
     result = restrict_by_landlock(err);
-    if (result == 0)
-        result = drop_capabilities(err);
-#ifndef SANITIZED
     if (result == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         result = error_errno(err, errno, "set not dumpable");
-#endif
     return result == 0 ? load_filter(err) : result;
 }

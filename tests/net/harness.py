@@ -136,7 +136,8 @@ class Net:
         self.control.close()
         result = self.process.wait(10)
         self.channel.close()
-        return result
+        if result != 0:
+            raise AssertionError(f"bawn-net ended with {result}")
 
 
 def take_fds(fds):
