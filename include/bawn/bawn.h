@@ -4,6 +4,7 @@
 #define BAWN_BAWN_H
 
 #include <bawn/error.h>
+#include <bawn/firewall.h>
 #include <bawn/plan.h>
 #include <bawn/policy.h>
 #include <bawn/query.h>

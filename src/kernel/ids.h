@@ -13,8 +13,12 @@ bool ids_are_all(void);
 /* How many ids our user namespace has from 0 on, by a file like /proc/self/uid_map. */
 uint32_t ids_from_root(const char *map);
 
-/* The first range of at least two ids that the text of a file like /etc/subuid gives a user:
- * "NAME-OR-UID:FIRST:COUNT" a line. The name may be NULL. The text is cut. */
+/* The next range that the text of a file like /etc/subuid gives a user: "NAME-OR-UID:FIRST:COUNT" a
+ * line. The name may be NULL. What is read of the text is cut off; false: nothing is left. */
+bool ids_next_range(char **text, uid_t uid, const char *name, uint32_t *ret_first,
+                    uint32_t *ret_count);
+
+/* The first of them with at least two ids. */
 bool ids_range(char *text, uid_t uid, const char *name, uint32_t *ret_first, uint32_t *ret_count);
 
 #endif

@@ -28,6 +28,7 @@ extern const struct verb verb_why;
 extern const struct verb verb_plan;
 extern const struct verb verb_detect;
 extern const struct verb verb_doctor;
+extern const struct verb verb_gen;
 extern const struct verb verb_policy;
 extern const struct verb verb_policy_approve;
 extern const struct verb verb_help;

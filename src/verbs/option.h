@@ -44,6 +44,12 @@ enum option_id {
     OPTION_FOLLOW,
     OPTION_TAIL,
     OPTION_RAW,
+    OPTION_UID,
+    OPTION_PROXY_PORT,
+    OPTION_TRANSPARENT,
+    OPTION_DNS_PORT,
+    OPTION_PORT,
+    OPTION_LOOPBACK,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -78,7 +78,8 @@ for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
 # Every verb that can be run, one a line.
 cli_verbs() {
     printf '%s\n' run shell ps status stop attach logs wait exec metrics check why plan detect doctor \
-        'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' help
+        'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' \
+        'gen nft' 'gen iptables' 'gen iptables-cleanup' 'gen pf' help
 }
 
 # Runs a command on a pseudo-terminal; what comes on standard input is typed.
