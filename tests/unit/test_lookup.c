@@ -42,7 +42,7 @@ static struct stub_row rows[] = {
     {"huge.example", .many = 2000, .lasts_seconds = 60, .way = STUB_CUT},
     {"raw.example", "\x81\x80\0\1\0\1\0\0\0\0\xc0\x0c", .way = STUB_RAW, .raw_bytes = 12},
     {"*", "A 203.0.113.99", .lasts_seconds = 60},
-    {NULL},
+    {.name = NULL},
 };
 
 static struct hub hub;
