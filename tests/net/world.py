@@ -124,7 +124,9 @@ class Tap:
         self.failed += not is_ok
         print(f"{'ok' if is_ok else 'not ok'} {self.number} - {title}")
         if why:
-            print("".join(f"# {line[:400]}\n" for line in str(why).splitlines()[:20]), end="")
+            lines = str(why).splitlines()
+            shown = lines if len(lines) <= 12 else [*lines[:5], "...", *lines[-6:]]
+            print("".join(f"# {line[:400]}\n" for line in shown), end="")
         sys.stdout.flush()
 
     def skip(self, title, why):
