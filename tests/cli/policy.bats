@@ -126,6 +126,33 @@ YAML
     [[ $output = ran && -z $stderr ]]
 }
 
+@test "an agent's preset has its hosts, and who gives another network has that one" {
+    local pair agent host
+
+    for pair in claude=api.anthropic.com codex=api.openai.com gemini=generativelanguage.googleapis.com \
+        opencode=models.opencode.ai aider=api.openai.com; do
+        agent=${pair%=*} host=${pair#*=}
+        run -0 "$BAWN" check --isolated --preset "$agent" connect "$host:443"
+        run -1 "$BAWN" check --isolated --preset "$agent" connect "$host:80"
+        run -1 "$BAWN" check --isolated --preset "$agent" connect other.example:443
+        run -0 "$BAWN" check --isolated --preset "$agent" --allow-host other.example connect other.example:443
+        run -1 "$BAWN" check --isolated --preset "$agent" --deny-host "$host" connect "$host:443"
+        run -1 "$BAWN" check --isolated --preset "$agent" --net none connect "$host:443"
+        run -0 "$BAWN" check --isolated --preset "$agent" --net host connect other.example:443
+        run -1 "$BAWN" run --isolated --preset "$agent" --net none -- printenv https_proxy
+        run -0 "$BAWN" run --isolated --preset "$agent" --net host -- readlink /proc/self/ns/net
+        [ "$output" = "$(readlink /proc/self/ns/net)" ]
+    done
+    # The user's file, with the preset on the command line and in the file itself.
+    echo 'version: 1
+sandbox: {network: false}' >off.yaml
+    run -1 "$BAWN" check --isolated --preset claude --policy off.yaml connect api.anthropic.com:443
+    echo 'version: 1
+presets: [claude]
+sandbox: {network: false}' >off.yaml
+    run -1 "$BAWN" check --isolated --policy off.yaml connect api.anthropic.com:443
+}
+
 @test "import reads other formats and prints one that bawn reads" {
     echo '{"permissions": {"deny": ["Read(//srv/secret/**)"]}}' >settings.json
     run --separate-stderr -0 "$BAWN" policy import settings.json --format claude
