@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""servers.py FOLDER ZONE: the lab's servers but for HTTP/2, on all addresses there are. Says "ready".
+"""servers.py FOLDER ZONE [PORT]...: the lab's servers but for HTTP/2 and but for those of each PORT, on all
+addresses there are. Says "ready".
 
 TCP: 53 names · 80 8080 web · 443 web in TLS · 7 echo · 22 ssh · UDP: 53 names · 7 443 echo
 """
@@ -30,8 +31,8 @@ class Echo(asyncio.DatagramProtocol):
 
 
 class Servers:
-    def __init__(self, folder, zone):
-        self.folder = folder
+    def __init__(self, folder, zone, left):
+        self.folder, self.left = folder, left
         self.log = Log(folder + "/log")
         self.zone = Zone(zone, self.log)
         self.web = Web(self.log, folder)
@@ -76,6 +77,8 @@ class Servers:
         self.log.say("sni", **about)
 
     async def listen(self, port, serve, **how):
+        if port in self.left:
+            return
         listener = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=1024)
         listener.setblocking(False)
         self.keep(self.accept(listener, serve, how))
@@ -149,4 +152,4 @@ class Servers:
         await asyncio.Event().wait()
 
 
-asyncio.run(Servers(sys.argv[1], sys.argv[2]).start())
+asyncio.run(Servers(sys.argv[1], sys.argv[2], [int(port) for port in sys.argv[3:]]).start())
