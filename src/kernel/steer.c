@@ -191,6 +191,10 @@ int steer_make(struct steer *steer)
     int result;
 
     steer->count = 0;
+    /* KERNEL: it answers for the namespace it was made in, wherever it is asked. Without it the
+     * network works, and nobody knows which program asked for what. */
+    steer->diag_fd =
+        (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_SOCK_DIAG, 0);
     result = failed(steer, "make every address local",
                     ask_kernel(NETLINK_ROUTE, &v4, v4.head.nlmsg_len));
     if (result == 0)

@@ -28,6 +28,7 @@ struct steer {
      * those and what answers them. Then the given ports. */
     int listeners[STEER_LISTENERS];
     unsigned count;
+    int diag_fd;       /* tells of the sockets inside, see kernel/who.h; negative: nobody does */
     const char *doing; /* when it failed: what */
 };
 

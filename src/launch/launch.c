@@ -66,6 +66,8 @@ static int await_ready(struct launch *launch, bool with_spaces, struct bawn_erro
     }
     while (launch->listener_count < message.further && launch->listener_count < STEER_LISTENERS)
         launch->listeners[launch->listener_count++] = take_fd(&fds[next++]);
+    if (message.value)
+        launch->diag_fd = take_fd(&fds[next++]);
     launch->notify_fd = take_fd(&fds[next]);
     packet_drop_fds(fds, SYNC_FDS);
     if (message.point != SYNC_READY || launch->root_fd < 0)
@@ -105,6 +107,7 @@ void launch_close(struct launch *launch)
     close_one(&launch->mount_ns);
     while (launch->listener_count > 0)
         close_one(&launch->listeners[--launch->listener_count]);
+    close_one(&launch->diag_fd);
 }
 
 static int refuse_long(size_t size, unsigned count, struct bawn_error *err)
@@ -223,7 +226,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
                             .notify_fd = -EBADF,
                             .root_fd = -EBADF,
                             .user_ns = -EBADF,
-                            .mount_ns = -EBADF};
+                            .mount_ns = -EBADF,
+                            .diag_fd = -EBADF};
     autoclose int spare_fd = request->holds ? eventfd(0, EFD_CLOEXEC) : -EBADF;
     int pair[2];
     int result = 0;

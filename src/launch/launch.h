@@ -66,6 +66,7 @@ struct launch {
     int user_ns, mount_ns;          /* of the sandbox; -EBADF: the image has nothing to watch for */
     int listeners[STEER_LISTENERS]; /* of the sandbox's network, if it is filtered */
     unsigned listener_count;
+    int diag_fd;  /* tells of its sockets; -EBADF: nobody does */
     bool is_deaf; /* pid 1 has let a message wait for too long: the next one is not waited for */
 };
 

@@ -18,7 +18,7 @@ struct net_maker {
     const struct image *image;
     uint32_t is_ready; /* a futex */
     int errnum, loopback_errnum, steer_errnum, counts_errnum;
-    struct steer steer; /* with IMAGE_STEERS, and after net_end: its listeners */
+    struct steer steer; /* with IMAGE_STEERS, and after net_end: what it made */
 };
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that

@@ -235,7 +235,7 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
 {
     struct sync_message message = {.point = SYNC_READY};
     bool has_spaces = image_count(image, PART_WATCHES) > 0;
-    int fds[4 + STEER_LISTENERS] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
+    int fds[5 + STEER_LISTENERS] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
     size_t count = has_spaces ? 3 : 1;
     int notify_fd;
     int result = confine(image, &notify_fd, err);
@@ -248,6 +248,9 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
         message.further = setup->net.steer.count;
     for (unsigned i = 0; i < message.further; i++)
         fds[count++] = setup->net.steer.listeners[i];
+    message.value = message.further > 0 && setup->net.steer.diag_fd >= 0;
+    if (message.value)
+        fds[count++] = setup->net.steer.diag_fd;
     if (notify_fd >= 0)
         fds[count++] = notify_fd;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);
