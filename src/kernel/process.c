@@ -86,6 +86,49 @@ bool process_is_at(unsigned depth)
     return depth == process_depth(0);
 }
 
+int process_open(pid_t pid)
+{
+    char path[32];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    return openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+DIR *process_threads(int dir_fd)
+{
+    int fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
+}
+
+/* The file may be longer than one read gives. */
+bool process_children(int dir_fd, const char *thread, bool (*found)(void *context, pid_t child),
+                      void *context)
+{
+    char path[64], text[4096];
+    autoclose int fd = -EBADF;
+    uint64_t pid = 0;
+    ssize_t got;
+
+    (void)snprintf(path, sizeof(path), "task/%.20s/children", thread);
+    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read(fd, text, sizeof(text))) > 0) {
+        for (ssize_t i = 0; i < got; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (uint64_t)(text[i] - '0');
+                continue;
+            }
+            if (pid > 0 && !found(context, (pid_t)pid))
+                return false;
+            pid = 0;
+        }
+    }
+    return true;
+}
+
 int process_peer(int sock, pid_t *ret_pid)
 {
     struct ucred peer = {0};

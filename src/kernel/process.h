@@ -4,6 +4,7 @@
 #ifndef KERNEL_PROCESS_H
 #define KERNEL_PROCESS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,14 @@ uint64_t process_start(pid_t pid);
 unsigned process_depth(pid_t pid);
 /* Whether it is as many for ourselves. */
 bool process_is_at(unsigned depth);
+
+/* Its directory in /proc, for good: what is read there later is of this process, or fails. */
+int process_open(pid_t pid);
+/* Of that directory: its threads, or NULL. */
+DIR *process_threads(int dir_fd);
+/* Calls found for each child that one of its threads has made, until it says no. False: it did. */
+bool process_children(int dir_fd, const char *thread, bool (*found)(void *context, pid_t child),
+                      void *context);
 
 /* Who is at the other end of a socket, if it is of our user or root's: a pidfd, and its number.
  * What was found out by that number counts only if the process is still there afterwards. */

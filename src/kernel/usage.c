@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "kernel/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -77,16 +78,6 @@ static void add_cpu(struct usage *usage, const char *text)
         usage->cpu_usec += sum * 1000000 / (uint64_t)ticks;
 }
 
-static DIR *open_threads(int dir_fd)
-{
-    int fd = openat(dir_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-    if (!dir && fd >= 0)
-        close(fd);
-    return dir;
-}
-
 static bool has_memory(const char *text)
 {
     return strstr(text, "\nRssAnon:");
@@ -100,7 +91,7 @@ static bool has_memory(const char *text)
 static void read_live_status(int dir_fd, char text[USAGE_CHUNK_BYTES])
 {
     for (int i = 0; i < USAGE_LOOKS && !has_memory(text); i++) {
-        DIR *dir = open_threads(dir_fd);
+        DIR *dir = process_threads(dir_fd);
         const struct dirent *entry;
         char path[64];
 
@@ -114,17 +105,9 @@ static void read_live_status(int dir_fd, char text[USAGE_CHUNK_BYTES])
     }
 }
 
-static int open_process(pid_t pid)
-{
-    char path[32];
-
-    (void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
 static void measure(struct walk *walk, struct member *member)
 {
-    autoclose int fd = open_process(member->pid);
+    autoclose int fd = process_open(member->pid);
     char text[USAGE_CHUNK_BYTES];
 
     member->threads = 0;
@@ -140,29 +123,21 @@ static void measure(struct walk *walk, struct member *member)
         add_cpu(walk->usage, text);
 }
 
-/* The children that one thread has made; the file may be longer than one read gives. */
+static bool add_child(void *context, pid_t child)
+{
+    struct walk *walk = context;
+
+    return walk->members.count >= USAGE_PROCESSES ||
+           vec_push(&walk->members, ((struct member){.pid = child}));
+}
+
+/* The children that one thread has made. */
 static bool add_children(struct walk *walk, int dir_fd, const char *thread)
 {
-    char path[64], text[USAGE_CHUNK_BYTES];
     size_t first = walk->members.count;
-    autoclose int fd = -EBADF;
-    uint64_t pid = 0;
-    ssize_t got;
 
-    (void)snprintf(path, sizeof(path), "task/%.20s/children", thread);
-    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (got = read(fd, text, sizeof(text))) > 0) {
-        for (ssize_t i = 0; i < got; i++) {
-            if (text[i] >= '0' && text[i] <= '9') {
-                pid = pid * 10 + (uint64_t)(text[i] - '0');
-                continue;
-            }
-            if (pid > 0 && walk->members.count < USAGE_PROCESSES &&
-                !vec_push(&walk->members, ((struct member){.pid = (pid_t)pid})))
-                return false;
-            pid = 0;
-        }
-    }
+    if (!process_children(dir_fd, thread, add_child, walk))
+        return false;
     for (size_t i = walk->members.count; i > first; i--)
         measure(walk, &walk->members.items[i - 1]);
     return true;
@@ -170,7 +145,7 @@ static bool add_children(struct walk *walk, int dir_fd, const char *thread)
 
 static bool add_all_children(struct walk *walk, const struct member *member)
 {
-    autoclose int fd = open_process(member->pid);
+    autoclose int fd = process_open(member->pid);
     char own[16];
     const struct dirent *entry;
     DIR *dir;
@@ -182,7 +157,7 @@ static bool add_all_children(struct walk *walk, const struct member *member)
         (void)snprintf(own, sizeof(own), "%d", (int)member->pid);
         return add_children(walk, fd, own);
     }
-    dir = open_threads(fd);
+    dir = process_threads(fd);
     if (!dir)
         return true;
     while (ok && (entry = readdir(dir)))
