@@ -6,13 +6,19 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Milliseconds of one that nobody sets. */
-static inline int64_t clock_ms(void)
+/* Microseconds of one that nobody sets. */
+static inline int64_t clock_usec(void)
 {
     struct timespec now;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* The same in milliseconds. */
+static inline int64_t clock_ms(void)
+{
+    return clock_usec() / 1000;
 }
 
 /* The time of day, as file systems stamp it. */

@@ -60,15 +60,30 @@ static void tell_resolv(struct net *net)
         net->resolv_size = SIZE_MAX;
 }
 
+static void tell_who(struct net *net, const struct net_question *question)
+{
+    struct net_answer answer;
+
+    clients_answer(&net->clients, question, &answer);
+    /* Who does not read what it asked for does without. */
+    (void)send(net->control_fd, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static int on_control(void *context, uint32_t events)
 {
     struct session *session = context;
     struct net *net = &session->net;
-    struct net_message message;
-    ssize_t got = recv(net->control_fd, &message, sizeof(message), MSG_DONTWAIT);
+    union {
+        uint32_t kind;
+        struct net_message message;
+        struct net_question question;
+    } said;
+    ssize_t got = recv(net->control_fd, &said, sizeof(said), MSG_DONTWAIT);
 
-    if (got >= (ssize_t)sizeof(message.kind) && message.kind == NET_LOOK && look_at_resolv(net))
+    if (got >= (ssize_t)sizeof(said.kind) && said.kind == NET_LOOK && look_at_resolv(net))
         tell_resolv(net);
+    if (got == (ssize_t)sizeof(said.question) && said.kind == NET_WHO)
+        tell_who(net, &said.question);
     /* Its end is told by its pidfd. */
     if (got == 0 || (events & POLLHUP))
         loop_remove(&session->loop, &net->control_source);
@@ -280,6 +295,8 @@ int session_listen(struct session *session, struct bawn_error *err)
 
 int session_open_net(struct session *session, struct bawn_error *err)
 {
+    if (session->launch.listener_count > 0)
+        clients_init(&session->net.clients, &session->launch, session->request->image);
     return wait_for_clients(session, err);
 }
 

@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "kernel/steer.h"
 #include "session/aide.h"
+#include "session/clients.h"
 #include "wire/net.h"
 
 #include <stddef.h>
@@ -34,6 +35,7 @@ struct net {
     struct aide door;                                  /* makes sockets inside, for them */
     size_t resolv_size;
     struct net_message resolv; /* the host's resolv.conf, as it was told last */
+    struct clients clients;
 };
 
 /* Before the launch: the ports that are published. */

@@ -33,10 +33,12 @@ enum { NET_PORT = 800, NET_DNS_PORT = 53 };
 /* Where names are asked for: any address would do. */
 #define NET_DNS_ADDRESS "198.18.0.1"
 
-/* What is said on the control socket: one packet is a kind, and text behind it. */
+/* What is said on the control socket: one packet is a kind, and what belongs to it. */
 enum net_kind {
     NET_RESOLV, /* launcher -> net: the host's resolv.conf. First of all, and when it changed */
     NET_LOOK,   /* net -> launcher: look whether it changed; an answer comes only then */
+    NET_WHO,    /* net -> launcher: struct net_question; launcher -> net: struct net_answer, in the
+                   order of the questions */
     NET_KINDS,
 };
 
@@ -50,6 +52,33 @@ enum { NET_TEXT_BYTES = 8192 };
 struct net_message {
     uint32_t kind; /* enum net_kind */
     char text[NET_TEXT_BYTES];
+};
+
+enum { NET_COMM_BYTES = 16, NET_EXE_BYTES = 1024, NET_PROGRAMS = 64 };
+
+/* A connection as the client has it. An IPv4 address is the first four bytes. */
+struct net_ends {
+    uint16_t family;   /* AF_INET, AF_INET6 */
+    uint16_t protocol; /* IPPROTO_TCP; or IPPROTO_UDP: who sent a datagram */
+    uint16_t client_port, server_port;
+    unsigned char client[16], server[16];
+};
+
+/* Which program has the other end of a connection? */
+struct net_question {
+    uint32_t kind;           /* NET_WHO */
+    uint32_t wants_programs; /* not only who, but whether a rule for one program holds */
+    uint64_t number;
+    struct net_ends ends;
+};
+
+struct net_answer {
+    uint32_t kind; /* NET_WHO */
+    int32_t pid;   /* as the host has it; 0: unknown */
+    uint64_t number;
+    uint64_t programs;         /* a bit for each of rules_programs (wire/rules.h): it is that one */
+    char comm[NET_COMM_BYTES]; /* the name it has given itself */
+    char exe[NET_EXE_BYTES];   /* its program's path inside; "": unknown */
 };
 
 #endif

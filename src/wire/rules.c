@@ -6,6 +6,7 @@
 #include "policy/message.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum {
     IS_WILD = 1,
@@ -212,4 +213,20 @@ int rules_unpack_net(const struct image *image, struct policy *policy, struct ba
     if (r == 0 && message_summarize(policy) < 0)
         r = error_memory(err);
     return r;
+}
+
+unsigned rules_programs(const struct image *image, const char *ret_paths[static NET_PROGRAMS])
+{
+    unsigned count = 0;
+
+    image_each (image, PART_NET_RULES, struct image_net_rule, rule) {
+        const char *path = unpack_string(image, rule->by);
+        unsigned i = 0;
+
+        while (path && i < count && strcmp(ret_paths[i], path) != 0)
+            i++;
+        if (path && i == count && count < NET_PROGRAMS)
+            ret_paths[count++] = path;
+    }
+    return count;
 }

@@ -9,6 +9,7 @@
 
 #include "policy/model.h"
 #include "wire/image.h"
+#include "wire/net.h"
 
 /* Keeps a string of the image; "" is 0. */
 typedef uint32_t (*rules_string)(void *context, const char *text);
@@ -26,5 +27,9 @@ int rules_unpack(const struct image *image, struct policy *policy, struct bawn_e
 
 /* All that decide_net asks, likewise. */
 int rules_unpack_net(const struct image *image, struct policy *policy, struct bawn_error *err);
+
+/* The programs that rules are for, each once, in the order of the rules. Who speaks of one by a
+ * number means this order. A rule for a program that finds no room holds for none. */
+unsigned rules_programs(const struct image *image, const char *ret_paths[static NET_PROGRAMS]);
 
 #endif
