@@ -260,8 +260,9 @@ struct net_match {
 /* What the rules of each speaker say of a host: a denial, the most specific of the others, and any
  * wish to be asked, however wide. */
 struct net_search {
-    unsigned lowest_bits; /* a range must be at least this narrow to open; 0: any */
-    bool only_restrict;   /* the rules are about an address that the name stands for */
+    unsigned lowest_bits;          /* a range must be at least this narrow to open; 0: any */
+    bool only_restrict;            /* the rules are about an address that the name stands for */
+    const struct net_asker *asker; /* NULL: unknown */
     const struct net_rule *denied;
     const struct net_rule *for_program;
     struct net_match ask[AUTHORITY_COUNT];
@@ -312,8 +313,7 @@ static void net_found(void *context, const struct net_rule *rule, unsigned speci
             search->denied = rule;
         return;
     }
-    /* SECURITY: nobody tells which program asks, so that a rule for one opens nothing. */
-    if (rule->by) {
+    if (rule->by && !(search->asker && search->asker->is_by(search->asker->context, rule))) {
         search->for_program = rule;
         return;
     }
@@ -425,10 +425,10 @@ static void search_addresses(const struct policy *policy, const struct host *tar
     }
 }
 
-void decide_net(const struct policy *policy, const struct host *target,
-                struct net_decision *ret_decision)
+void decide_net_by(const struct policy *policy, const struct host *target,
+                   const struct net_asker *asker, struct net_decision *ret_decision)
 {
-    struct net_search search = {0};
+    struct net_search search = {.asker = asker};
     uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
 
     *ret_decision = (struct net_decision){.access = ACCESS_DENY, .reason = NET_BY_MODE};
@@ -449,6 +449,12 @@ void decide_net(const struct policy *policy, const struct host *target,
     }
 }
 
+void decide_net(const struct policy *policy, const struct host *target,
+                struct net_decision *ret_decision)
+{
+    decide_net_by(policy, target, NULL, ret_decision);
+}
+
 static bool is_pinned(const struct policy *policy, const char *name, const struct host *address)
 {
     struct host pinned;
@@ -462,14 +468,22 @@ static bool is_pinned(const struct policy *policy, const char *name, const struc
     return false;
 }
 
+static bool is_any(void *context, const struct net_rule *rule)
+{
+    (void)context;
+    (void)rule;
+    return true;
+}
+
 void decide_net_address(const struct policy *policy, const struct host *name,
                         const struct host *address, struct net_decision *ret_decision)
 {
+    static const struct net_asker all = {.is_by = is_any};
     struct net_decision on_address;
     struct host target = *address;
 
     target.port = name->port;
-    decide_net(policy, name, ret_decision);
+    decide_net_by(policy, name, &all, ret_decision);
     if (ret_decision->access == ACCESS_DENY)
         return;
     decide_net(policy, &target, &on_address);
@@ -483,9 +497,18 @@ void decide_net_address(const struct policy *policy, const struct host *name,
 
 struct lookup_search {
     const struct policy *policy;
+    const struct net_asker *asker; /* of the question; NULL: unknown */
+    struct net_asker own;
     struct host target;
     enum access laxest;
 };
+
+static bool is_for_lookup(void *context, const struct net_rule *rule)
+{
+    const struct net_asker *asker = ((struct lookup_search *)context)->asker;
+
+    return rule->host.kind == HOST_NAME || (asker && asker->is_by(asker->context, rule));
+}
 
 static void lookup_found(void *context, const struct net_rule *rule, unsigned specificity)
 {
@@ -494,21 +517,28 @@ static void lookup_found(void *context, const struct net_rule *rule, unsigned sp
 
     (void)specificity;
     search->target.port = rule->host.port;
-    decide_net(search->policy, &search->target, &decision);
+    decide_net_by(search->policy, &search->target, &search->own, &decision);
     if (decision.access < search->laxest)
         search->laxest = decision.access;
 }
 
-enum access decide_net_lookup(const struct policy *policy, const struct host *name)
+enum access decide_net_lookup_by(const struct policy *policy, const struct host *name,
+                                 const struct net_asker *asker)
 {
-    struct lookup_search search = {.policy = policy, .target = *name};
+    struct lookup_search search = {.policy = policy, .asker = asker, .target = *name};
     struct net_decision decision;
 
+    search.own = (struct net_asker){.is_by = is_for_lookup, .context = &search};
     search.target.port = 0;
-    decide_net(policy, &search.target, &decision);
+    decide_net_by(policy, &search.target, &search.own, &decision);
     search.laxest = decision.access;
     netindex_ask_ports(&policy->net_index, name, lookup_found, &search);
     return search.laxest;
+}
+
+enum access decide_net_lookup(const struct policy *policy, const struct host *name)
+{
+    return decide_net_lookup_by(policy, name, NULL);
 }
 
 static const struct item *find_socket(const struct policy *policy, const char *path)

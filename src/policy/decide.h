@@ -77,9 +77,16 @@ struct net_decision {
     const struct net_rule *rule; /* whose opaque and ech count */
     const struct item *item;     /* the list entry that allowed it */
     const char *special;         /* which kind of address */
-    /* A rule that says something to one program only, or NULL. It decides nothing, because nobody
-     * tells which program asks. */
+    /* A rule that says something to another program than who asks, or NULL. It decides nothing.
+     * Where nobody has told which program asks, who can find out may ask again. */
     const struct net_rule *for_program;
+};
+
+/* Which program asks. */
+struct net_asker {
+    /* Whether it is the one that the rule is for. What cannot be known is no. */
+    bool (*is_by)(void *context, const struct net_rule *rule);
+    void *context;
 };
 
 /*
@@ -88,18 +95,35 @@ struct net_decision {
  * allow. Where both say the same, they can differ in opaque and ech: of layers of
  * the same strength the one that is read later wins, and in one layer the
  * laxer, since lists are merged; the profile loses; else the stricter wins. A stronger
- * speaker's wish to be asked, or the project's, stands over the winner.
+ * speaker's wish to be asked, or the project's, stands over the winner. A rule for
+ * one program is as if it were not there, unless that program asks.
  */
 
+/* asker NULL: it is not known which program asks. */
+void decide_net_by(const struct policy *policy, const struct host *target,
+                   const struct net_asker *asker, struct net_decision *ret_decision);
 void decide_net(const struct policy *policy, const struct host *target,
                 struct net_decision *ret_decision);
 
-/* An address that a name turned out to have: the decision on the name, made stricter by what is
- * said about the address. A special one must be listed, or the name pinned to it. */
+/*
+ * An address that a name turned out to have: the decision on the name, made stricter by what is
+ * said about the address. A special one must be listed, or the name pinned to it.
+ * SECURITY: it is for who was allowed the name already. A rule that gives the name to one
+ * program counts here for all; one that gives it the address counts for none, for the
+ * answer may be kept, and another program may go where it says.
+ */
 void decide_net_address(const struct policy *policy, const struct host *name,
                         const struct host *address, struct net_decision *ret_decision);
 
-/* The laxest decision on a name over all ports: whether it may be looked up at all. */
+/*
+ * The laxest decision on a name over all ports: whether it may be looked up at
+ * all. SECURITY: a name that a rule spells out may be looked up by every program, whatever
+ * program the rule is for: that tells nobody anything. Of names that a rule only
+ * matches there is no end, and who chooses one says something with it: such a rule
+ * counts for its own program alone. asker NULL: it is not known which one asks.
+ */
+enum access decide_net_lookup_by(const struct policy *policy, const struct host *name,
+                                 const struct net_asker *asker);
 enum access decide_net_lookup(const struct policy *policy, const struct host *name);
 
 /* Connecting to a unix socket: where writing is allowed (the program could have made the socket,

@@ -93,9 +93,16 @@ static const char *connects_of(const struct document *documents, size_t count, c
 }
 
 /* The rule that decides about a host, in its words. */
-static void opens_by(const struct document *documents, size_t count, const char *target,
-                     const char *expected)
+static bool is_program(void *context, const struct net_rule *rule)
 {
+    return context && strcmp(context, rule->by) == 0;
+}
+
+/* program NULL: nobody knows. */
+static void opens_by(const struct document *documents, size_t count, char *program,
+                     const char *target, const char *expected)
+{
+    struct net_asker asker = {.is_by = is_program, .context = program};
     autostrbuf struct strbuf words = {0};
     struct net_decision decision;
     struct test_policy test;
@@ -103,10 +110,43 @@ static void opens_by(const struct document *documents, size_t count, const char 
 
     load(&test, documents, count);
     ck_assert_ptr_null(host_parse_target(target, &host));
-    decide_net(&test.policy, &host, &decision);
+    decide_net_by(&test.policy, &host, program ? &asker : NULL, &decision);
     message_net_label(&test.policy, &decision, &words);
     ck_assert_str_eq(words.text, expected);
     test_policy_done(&test);
+}
+
+/* What is said of looking a name up, and of an address that it has. */
+static const char *looks_up(const char *text, char *program, const char *name)
+{
+    struct net_asker asker = {.is_by = is_program, .context = program};
+    struct document document = {LAYER_USER, AUTHORITY_USER, text};
+    struct test_policy test;
+    struct host host;
+    enum access access;
+
+    load(&test, &document, 1);
+    ck_assert_ptr_null(host_parse_target(name, &host));
+    access = decide_net_lookup_by(&test.policy, &host, &asker);
+    if (!program)
+        ck_assert_int_eq(access, decide_net_lookup(&test.policy, &host));
+    test_policy_done(&test);
+    return access_word(access);
+}
+
+static const char *leads(const char *text, const char *name, const char *address)
+{
+    struct document document = {LAYER_USER, AUTHORITY_USER, text};
+    struct net_decision decision;
+    struct test_policy test;
+    struct host host, has;
+
+    load(&test, &document, 1);
+    ck_assert_ptr_null(host_parse_target(name, &host));
+    ck_assert(host_parse_address(address, &has));
+    decide_net_address(&test.policy, &host, &has, &decision);
+    test_policy_done(&test);
+    return access_word(decision.access);
 }
 
 /* What they make of a setting, as it was written. */
@@ -132,9 +172,10 @@ static void sets_to(const struct document *documents, size_t count, enum setting
 #define connects(target, ...)                                                                      \
     connects_of((struct document[]){__VA_ARGS__}, COUNT(((struct document[]){__VA_ARGS__})),       \
                 (target))
-#define opens(target, expected, ...)                                                               \
+#define opens(target, expected, ...) opens_for(NULL, target, expected, __VA_ARGS__)
+#define opens_for(program, target, expected, ...)                                                  \
     opens_by((struct document[]){__VA_ARGS__}, COUNT(((struct document[]){__VA_ARGS__})),          \
-             (target), (expected))
+             (program), (target), (expected))
 #define sets(id, expected, ...)                                                                    \
     sets_to((struct document[]){__VA_ARGS__}, COUNT(((struct document[]){__VA_ARGS__})), (id),     \
             (expected))
@@ -827,6 +868,54 @@ START_TEST(rule_for_a_program_opens_nothing_while_nobody_tells_the_program)
 }
 END_TEST
 
+START_TEST(rule_for_a_program_counts_when_that_program_asks)
+{
+    static const char text[] = NET("allow: ['a.test by=/usr/bin/git', 'b.test by=/x', '*.c.test', "
+                                   "'d.test by=/x', d.test, '*.d.test by=/x'], "
+                                   "ask: ['b.test by=/x', 'c.c.test by=/x'], deny: [e.d.test]");
+    char git[] = "/usr/bin/git", x[] = "/x";
+
+    opens_for(git, "a.test:1", "allow a.test by=/usr/bin/git", USER(text));
+    opens_for(x, "a.test:1", "unlisted", USER(text));
+    opens_for(x, "b.test:1", "ask b.test by=/x", USER(text));
+    opens_for(git, "b.test:1", "unlisted", USER(text));
+    opens_for(x, "c.c.test:1", "ask c.c.test by=/x", USER(text));
+    opens_for(git, "c.c.test:1", "allow *.c.test", USER(text));
+    opens_for(git, "d.test:1", "allow d.test", USER(text));
+    opens_for(x, "f.d.test:1", "allow *.d.test by=/x", USER(text));
+    opens_for(x, "e.d.test:1", "deny e.d.test", USER(text));
+    opens_for(git, "a.test:1", "deny **.test", USER(text),
+              PROJECT("sandbox: {network: {deny: ['**.test']}}\n"));
+}
+END_TEST
+
+/* A name of many is something that is said; one name alone is not. */
+START_TEST(name_that_a_rule_for_a_program_spells_out_may_be_looked_up)
+{
+    static const char text[] = NET("allow: ['a.test by=/x', '*.b.test by=/x', 'c.test:22 by=/x']");
+    char x[] = "/x";
+
+    ck_assert_str_eq(looks_up(text, NULL, "a.test:1"), "allow");
+    ck_assert_str_eq(looks_up(text, NULL, "c.test:1"), "allow");
+    ck_assert_str_eq(looks_up(text, NULL, "any.b.test:1"), "deny");
+    ck_assert_str_eq(looks_up(text, x, "any.b.test:1"), "allow");
+    ck_assert_str_eq(looks_up(text, NULL, "d.test:1"), "deny");
+}
+END_TEST
+
+START_TEST(address_that_a_rule_gives_to_a_program_is_no_name_for_others)
+{
+    static const char text[] = NET("allow: ['a.test by=/x', b.test, '10.0.0.1 by=/x', 10.0.0.2]");
+
+    ck_assert_str_eq(leads(text, "a.test:1", "192.0.1.1"), "allow");
+    ck_assert_str_eq(leads(text, "a.test:1", "10.0.0.2"), "allow");
+    ck_assert_str_eq(leads(text, "b.test:1", "10.0.0.2"), "allow");
+    ck_assert_str_eq(leads(text, "a.test:1", "10.0.0.1"), "deny");
+    ck_assert_str_eq(leads(text, "b.test:1", "10.0.0.1"), "deny");
+    ck_assert_str_eq(leads(text, "c.test:1", "10.0.0.2"), "deny");
+}
+END_TEST
+
 START_TEST(value_that_was_refused_is_not_set)
 {
     sets(SETTING_READS, NULL, PROJECT("sandbox: {reads: static}\n"));
@@ -940,6 +1029,9 @@ static void add_answers(Suite *suite)
         flags_of_the_stricter_speaker_count,
         question_of_a_project_opens_no_more_than_the_user_does,
         rule_for_a_program_opens_nothing_while_nobody_tells_the_program,
+        rule_for_a_program_counts_when_that_program_asks,
+        name_that_a_rule_for_a_program_spells_out_may_be_looked_up,
+        address_that_a_rule_gives_to_a_program_is_no_name_for_others,
         value_that_was_refused_is_not_set,
     };
 
