@@ -66,7 +66,7 @@ void gate_freed(struct gate *gate)
         set_listening(gate, true);
 }
 
-static void set_host(const struct sockaddr_storage *address, struct host *ret_host)
+void gate_read_address(const struct sockaddr_storage *address, struct host *ret_host)
 {
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
@@ -90,8 +90,8 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
 {
     struct host first = {0}, second = {0};
 
-    set_host(a, &first);
-    set_host(b, &second);
+    gate_read_address(a, &first);
+    gate_read_address(b, &second);
     return first.port == second.port && memcmp(first.address, second.address, 16) == 0;
 }
 
@@ -106,7 +106,7 @@ static void take(struct gate_listener *listener, int fd)
         close(fd);
         return;
     }
-    set_host(&listener->address, &to);
+    gate_read_address(&listener->address, &to);
     if (to.port != NET_PORT) {
         to = (struct host){.kind = HOST_NAME, .name = "localhost", .port = to.port};
         connection_start(gate, fd, &to);
@@ -116,7 +116,7 @@ static void take(struct gate_listener *listener, int fd)
         connection_start(gate, fd, NULL);
         return;
     }
-    set_host(&address, &to);
+    gate_read_address(&address, &to);
     if (to.port == NET_DNS_PORT)
         (void)resolve_take_tcp(gate->parts.resolver, fd);
     else

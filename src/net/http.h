@@ -22,7 +22,7 @@ struct http_request {
     struct host to; /* with its port */
     bool is_connect;
     bool is_absolute; /* the target names the host, as those for a proxy do */
-    bool upgrades; /* to a web socket: what follows an answer 101 is no HTTP */
+    bool upgrades;    /* to a web socket: what follows an answer 101 is no HTTP */
     enum http_body_kind body;
     uint64_t body_bytes;
     size_t head_bytes;

@@ -59,6 +59,7 @@ static void set_flags(struct compiler *compiler)
 
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
                   (plan->network.steers ? IMAGE_STEERS : 0U) |
+                  (plan->network.mode == NETWORK_ISOLATED ? IMAGE_DATAGRAMS : 0U) |
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
                   (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |

@@ -10,6 +10,12 @@ static bool is_host(const struct plan *plan)
     return plan->network.mode == NETWORK_HOST;
 }
 
+/* Whether what the command sends goes through bawn-net. */
+static bool is_filtered(const struct plan *plan)
+{
+    return plan->network.mode == NETWORK_PROXY || plan->network.mode == NETWORK_ISOLATED;
+}
+
 /* Who holds rules about hosts; *note says why nobody does. */
 static unsigned filtered_by(const struct plan *plan, const char **note)
 {
@@ -56,7 +62,7 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
         *note = net_rule_not_yet(rule);
         return 0;
     }
-    if (network->mode == NETWORK_PROXY)
+    if (is_filtered(plan))
         return filtered_by(plan, note);
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
 }
@@ -93,7 +99,7 @@ static int plan_mode(struct plan *plan)
         return 0;
     if (plan->network.mode == NETWORK_NONE)
         by = offline_by(plan);
-    if (plan->network.mode == NETWORK_PROXY)
+    if (is_filtered(plan))
         by |= filtered_by(plan, &note);
     if (note || plan->backend == BACKEND_COUNT)
         by = 0;
@@ -164,8 +170,7 @@ int plan_network(struct plan *plan)
     network->mode = policy_number(plan->policy, SETTING_NETWORK_MODE);
     network->own_namespace =
         network->mode != NETWORK_HOST && (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_NAMESPACE);
-    network->steers =
-        network->own_namespace && network->mode == NETWORK_PROXY && plan_has(plan, FEATURE_STEER);
+    network->steers = network->own_namespace && is_filtered(plan) && plan_has(plan, FEATURE_STEER);
     r = plan_rules(plan);
     if (r == 0)
         r = plan_mode(plan);

@@ -159,9 +159,8 @@ const char *setting_not_yet(enum setting_id id, uint64_t number)
 {
     switch (id) {
     case SETTING_NETWORK_MODE:
-        return number == NETWORK_ISOLATED || number == NETWORK_VETH
-                   ? "this version has only none, proxy and host"
-                   : NULL;
+        return number == NETWORK_VETH ? "this version has only none, proxy, isolated and host"
+                                      : NULL;
     default:
         return NULL;
     }
@@ -171,12 +170,14 @@ const char *list_not_yet(enum list_id list, uint64_t network_mode)
 {
     switch (list) {
     case LIST_NETWORK_HOSTS:
-        return network_mode == NETWORK_PROXY ? NULL : "only the network mode proxy has it";
+        return network_mode == NETWORK_PROXY || network_mode == NETWORK_ISOLATED
+                   ? NULL
+                   : "only the network modes proxy and isolated have it";
     case LIST_NETWORK_PUBLISH:
     case LIST_NETWORK_HOST_PORTS:
-        return network_mode == NETWORK_HOST || network_mode == NETWORK_PROXY
-                   ? NULL
-                   : "only the network modes proxy and host have ports";
+        return network_mode == NETWORK_NONE || network_mode == NETWORK_VETH
+                   ? "only the network modes proxy, isolated and host have ports"
+                   : NULL;
     default:
         return NULL;
     }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "net/datagrams.h"
 #include "net/gate.h"
 #include "net/inlet.h"
 #include "net/lookup.h"
@@ -38,7 +39,8 @@ struct program {
     struct hub_source control;
     struct gate gate;
     struct inlet inlet;
-    int listeners, published; /* how many descriptors of each */
+    struct datagrams *datagrams; /* NULL: they do not come to us */
+    int listeners, published;    /* how many descriptors of each */
 };
 
 /* Behind the listeners are the published ones and, if there are any, the door; then events. */
@@ -118,15 +120,28 @@ static int make_parts(struct program *program, struct bawn_error *err)
     return program->resolver ? 0 : -ENOMEM;
 }
 
+/* What a descriptor is for: see wire/net.h. */
 static int listen_at(struct program *program, int fd, struct bawn_error *err)
 {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof(int), address_bytes = sizeof(address);
+    struct host at = {0};
     int type = 0;
-    socklen_t size = sizeof(type);
 
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0)
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &address_bytes) < 0)
         return error_errno(err, errno, "listener %d", fd);
-    return type == SOCK_DGRAM ? resolve_serve_udp(program->resolver, fd, err)
-                              : gate_listen(&program->gate, fd, err);
+    gate_read_address(&address, &at);
+    if (type == SOCK_STREAM)
+        return gate_listen(&program->gate, fd, err);
+    if (type == SOCK_DGRAM && at.port == NET_DNS_PORT)
+        return resolve_serve_udp(program->resolver, fd, err);
+    if (!program->datagrams)
+        program->datagrams = datagrams_new(&program->gate, err);
+    if (!program->datagrams)
+        return -ENOMEM;
+    return type == SOCK_RAW ? datagrams_answer_by(program->datagrams, fd, err)
+                            : datagrams_serve(program->datagrams, fd, err);
 }
 
 /* The ports that the policy publishes, in its order. */
@@ -175,6 +190,7 @@ static int serve(struct program *program, struct bawn_error *err)
         result = hub_run(&program->hub, err);
     if (program->inlet.gate)
         inlet_done(&program->inlet);
+    datagrams_free(program->datagrams);
     gate_done(&program->gate);
     return result;
 }

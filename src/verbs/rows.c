@@ -110,8 +110,9 @@ static const struct option rows[] = {
      .value = "MODE",
      .words = networks,
      .key = "sandbox.network.mode",
-     .help = "Which network the command has. proxy lets it reach the hosts that are allowed. This "
-             "version of run refuses isolated and veth."},
+     .help = "Which network the command has. proxy lets it reach the hosts that are allowed, "
+             "isolated all hosts but those of the host's own and private networks. This version of "
+             "run refuses veth."},
     {.id = OPTION_KEY,
      .name = "allow-host",
      .value = "RULE",

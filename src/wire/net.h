@@ -13,7 +13,9 @@
  * connections of the sandbox, the one that a client meant is its local address
  * (IP_TRANSPARENT). A client that means that port on loopback speaks to a proxy.
  * A stream at any other port leads to the same port of the host's loopback.
- * Datagrams at port 53 are questions for names.
+ * Datagrams at port 53 are questions for names. In the mode isolated those to all other
+ * ports come to a socket at NET_PORT (IP_RECVORIGDSTADDR), and a raw socket of each family
+ * answers them.
  *
  * The published ones are the host's, one for each entry of the policy's list, in its
  * order; what comes there goes to a port inside. For that the door, a SEQPACKET
