@@ -1,64 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/answer.h"
 
-#include "net/http.h"
-
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
-/* The line that begins there; *ret_next: behind its end. NULL: it has none. */
-static const char *line_end(const char *at, const char *end, const char **ret_next)
+struct line {
+    const char *at;
+    size_t bytes;
+};
+
+/* The next line, without its end. False: it has none yet. */
+static bool next_line(const char **at, const char *end, struct line *ret_line)
 {
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    const char *newline = memchr(*at, '\n', (size_t)(end - *at));
 
     if (!newline)
-        return NULL;
-    *ret_next = newline + 1;
-    return newline > at && newline[-1] == '\r' ? newline - 1 : newline;
+        return false;
+    *ret_line = (struct line){*at, (size_t)(newline - *at)};
+    if (ret_line->bytes && newline[-1] == '\r')
+        ret_line->bytes--;
+    *at = newline + 1;
+    return true;
 }
 
-int answer_read(const char *bytes, size_t size, int *ret_status, size_t *ret_head_bytes)
+/* Whether the line is the field of this name; *ret_value: what it says. */
+static bool is_field(struct line line, const char *name, struct line *ret_value)
 {
-    const char *end = bytes + size, *at = bytes, *next = NULL;
-    const char *stop;
-    int status = http_read_status(bytes, size);
+    size_t length = strlen(name);
 
-    if (status < 0)
-        return status;
-    while ((stop = line_end(at, end, &next))) {
-        if (stop == at) {
-            *ret_status = status;
-            *ret_head_bytes = (size_t)(next - bytes);
-            return status && *ret_head_bytes <= ANSWER_HEAD_MAX ? 1 : -EBADMSG;
+    if (line.bytes <= length || strncasecmp(line.at, name, length) != 0 || line.at[length] != ':')
+        return false;
+    *ret_value = (struct line){line.at + length + 1, line.bytes - length - 1};
+    while (ret_value->bytes && (*ret_value->at == ' ' || *ret_value->at == '\t'))
+        *ret_value = (struct line){ret_value->at + 1, ret_value->bytes - 1};
+    while (ret_value->bytes && strchr(" \t", ret_value->at[ret_value->bytes - 1]))
+        ret_value->bytes--;
+    return true;
+}
+
+static bool read_length(struct line text, uint64_t *ret_length)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < text.bytes; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return false;
+        length = length * 10 + (uint64_t)(text.at[i] - '0');
+    }
+    *ret_length = length;
+    return text.bytes > 0 && text.bytes <= 18;
+}
+
+/* What a line says of the body. False: it cannot be trusted to mean one thing. */
+static bool read_field(struct line line, struct answer *answer, bool *has_length)
+{
+    struct line value;
+    uint64_t length;
+
+    if (memchr(line.at, '\0', line.bytes) || memchr(line.at, '\r', line.bytes) ||
+        !memchr(line.at, ':', line.bytes) || *line.at == ' ' || *line.at == '\t')
+        return false;
+    if (is_field(line, "content-length", &value)) {
+        if (!read_length(value, &length) || (*has_length && length != answer->body_bytes))
+            return false;
+        answer->body_bytes = length;
+        *has_length = true;
+    }
+    if (is_field(line, "transfer-encoding", &value)) {
+        if (answer->body == HTTP_CHUNKED || value.bytes != 7 ||
+            strncasecmp(value.at, "chunked", 7) != 0)
+            return false;
+        answer->body = HTTP_CHUNKED;
+    }
+    return !(*has_length && answer->body == HTTP_CHUNKED);
+}
+
+static void settle_body(struct answer *answer, bool is_head, bool has_length)
+{
+    bool has_none =
+        is_head || answer->status < 200 || answer->status == 204 || answer->status == 304;
+
+    answer->is_to_end = !has_none && !has_length && answer->body != HTTP_CHUNKED;
+    if (has_none)
+        answer->body = HTTP_NO_BODY;
+    else if (has_length && answer->body_bytes)
+        answer->body = HTTP_LENGTH;
+}
+
+int answer_read(const char *bytes, size_t size, bool is_head, struct answer *ret_answer)
+{
+    const char *end = bytes + size, *at = bytes;
+    struct answer answer = {.status = http_read_status(bytes, size)};
+    struct line line;
+    bool has_length = false, is_good = true;
+
+    if (answer.status < 0)
+        return answer.status;
+    for (bool is_first = true; next_line(&at, end, &line); is_first = false) {
+        if (line.bytes == 0) {
+            answer.head_bytes = (size_t)(at - bytes);
+            settle_body(&answer, is_head, has_length);
+            *ret_answer = answer;
+            return is_good && answer.status && answer.head_bytes <= ANSWER_HEAD_MAX ? 1 : -EBADMSG;
         }
-        at = next;
+        is_good = is_good && (is_first || read_field(line, &answer, &has_length));
     }
     return size < ANSWER_HEAD_MAX ? 0 : -EBADMSG;
 }
 
-/* Whether a line is about the connection between server and proxy. */
-static bool is_for_us(const char *line, size_t length)
+void answer_write(const char *bytes, const struct answer *answer, struct strbuf *out)
 {
-    static const char *const ours[] = {"connection:", "keep-alive:", "proxy-connection:"};
+    /* What is between server and proxy. */
+    static const char *const ours[] = {"connection", "keep-alive", "proxy-connection"};
+    const char *end = bytes + answer->head_bytes, *at = bytes;
+    struct line line, value;
 
-    for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-        if (length >= strlen(ours[i]) && strncasecmp(line, ours[i], strlen(ours[i])) == 0)
-            return true;
-    return false;
-}
+    while (next_line(&at, end, &line) && line.bytes) {
+        bool is_ours = false;
 
-void answer_write(const char *bytes, size_t head_bytes, struct strbuf *out)
-{
-    const char *end = bytes + head_bytes, *at = bytes, *next = NULL;
-    const char *stop;
-
-    while ((stop = line_end(at, end, &next)) && stop > at) {
-        if (!is_for_us(at, (size_t)(stop - at))) {
-            strbuf_add_bytes(out, at, (size_t)(stop - at));
+        for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+            is_ours = is_ours || is_field(line, ours[i], &value);
+        if (!is_ours) {
+            strbuf_add_bytes(out, line.at, line.bytes);
             strbuf_add(out, "\r\n");
         }
-        at = next;
     }
     strbuf_add(out, "Connection: close\r\n\r\n");
 }

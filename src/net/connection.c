@@ -5,8 +5,6 @@
 #include "net/lookup.h"
 #include "policy/build.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 
 enum { HEAD_MS = 30000, REMAINS_MS = 10000 };
@@ -30,7 +28,6 @@ static void add_to_gate(struct connection *connection)
 static struct connection *take_client(struct gate *gate, int fd, enum way way)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
-    const int yes = 1;
 
     if (!connection) {
         close(fd);
@@ -44,7 +41,7 @@ static struct connection *take_client(struct gate *gate, int fd, enum way way)
     flow_init(&connection->up, &connection->client, &connection->server);
     flow_init(&connection->down, &connection->server, &connection->client);
     add_to_gate(connection);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    end_tune(fd);
     connection_enter(connection);
     connection->client.can_write = true;
     if (hub_add(gate->parts.hub, &connection->client.source, NULL) < 0)
@@ -70,12 +67,11 @@ void connection_start(struct gate *gate, int fd, const struct host *to)
 void connection_start_joined(struct gate *gate, int client_fd, int server_fd)
 {
     struct connection *connection = take_client(gate, client_fd, WAY_DIRECT);
-    const int yes = 1;
 
     if (!connection || connection->stage == STAGE_OVER) {
         close(server_fd);
     } else {
-        (void)setsockopt(server_fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+        end_tune(server_fd);
         connection->server.source = (struct hub_source){.fd = server_fd,
                                                         .events = FLOW_EVENTS | EPOLLET,
                                                         .ready = reach_server_ready,

@@ -62,9 +62,10 @@ struct connection {
     struct flow up, down; /* to the server, to the client */
     /* Of an exchange. */
     struct http_body body;
-    struct strbuf answer; /* the head, as far as it has come */
-    unsigned interim;     /* answers before the last one */
-    bool upgrades, is_answered, is_up_over;
+    struct strbuf answer;    /* the head, as far as it has come */
+    unsigned interim;        /* answers before the last one */
+    struct http_body chunks; /* of the answer, if it has any */
+    bool is_head, upgrades, is_answered, is_up_over;
 };
 
 /* connection.c. Takes the descriptor. to: where the client meant to go; NULL: to a proxy. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -21,7 +20,6 @@ static int try(struct dial *dial)
 {
     struct sockaddr_storage address;
     socklen_t size = host_address(dial->addresses[dial->at], dial->port, &address);
-    const int yes = 1;
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     dial->at++;
@@ -29,7 +27,7 @@ static int try(struct dial *dial)
         return -errno;
     *dial->end = (struct end){
         .source = {.fd = fd, .events = FLOW_EVENTS | EPOLLET, .ready = ready, .context = dial}};
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    end_tune(fd);
     if (connect(fd, (const struct sockaddr *)&address, size) < 0 && errno != EINPROGRESS) {
         int error = errno;
 

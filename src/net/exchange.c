@@ -3,14 +3,15 @@
  * One request of HTTP and its answer.
  *
  * How it works: the head that was judged is written anew, its body is passed on as far as
- * it goes by its own word, and the answer until the server ends it. Then the client's
- * connection ends too: its next request comes on a new one, and is judged like the first.
- * SECURITY: what a client sends behind its request goes nowhere.
+ * it goes by its own word, and so is the answer. Then both connections end: the client's next
+ * request comes on a new one, and is judged like the first. SECURITY: what a client sends
+ * behind its request, or a server behind its answer, goes nowhere.
  */
 #include "net/answer.h"
 #include "net/connection.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 
 enum { INTERIM_MAX = 16 };
@@ -87,8 +88,8 @@ static void refuse_answer(struct connection *connection, const char *why)
     refuse_failed(connection, 502, SOCKS_FAILED, why);
 }
 
-/* An answer that is not the last. */
-static void pass_interim(struct connection *connection, size_t head_bytes)
+/* An answer that is not the last. That the body may come is passed on; all others are advice. */
+static void pass_interim(struct connection *connection, const struct answer *interim)
 {
     struct strbuf *answer = &connection->answer;
     struct strbuf rest = {0};
@@ -97,23 +98,49 @@ static void pass_interim(struct connection *connection, size_t head_bytes)
         refuse_answer(connection, "the server's answers never end");
         return;
     }
-    strbuf_add_bytes(&rest, answer->text + head_bytes, answer->length - head_bytes);
-    if (rest.failed || flow_send(&connection->down, answer->text, head_bytes) < 0)
+    strbuf_add_bytes(&rest, answer->text + interim->head_bytes,
+                     answer->length - interim->head_bytes);
+    if (rest.failed || (interim->status == 100 &&
+                        flow_send(&connection->down, answer->text, interim->head_bytes) < 0))
         connection_reset(connection);
     strbuf_done(answer);
     *answer = rest;
 }
 
-static void pass_answer(struct connection *connection, size_t head_bytes)
+/* What has come of the body with its head. False: it is broken. */
+static bool begin_body(struct connection *connection, const struct answer *answer)
 {
-    struct strbuf *answer = &connection->answer;
+    const char *rest = connection->answer.text + answer->head_bytes;
+    size_t size = connection->answer.length - answer->head_bytes;
+    struct flow *down = &connection->down;
+    long taken = (long)size;
+
+    connection->chunks =
+        (struct http_body){.kind = answer->body, .is_done = answer->body != HTTP_CHUNKED};
+    if (answer->body == HTTP_CHUNKED)
+        taken = http_body_take(&connection->chunks, rest, size);
+    else if (!answer->is_to_end)
+        taken = size > answer->body_bytes ? (long)answer->body_bytes : (long)size;
+    if (answer->body == HTTP_NO_BODY && !answer->is_to_end)
+        taken = 0;
+    if (taken < 0)
+        return false;
+    strbuf_add_bytes(&down->front, rest, (size_t)taken);
+    if (answer->body == HTTP_LENGTH)
+        down->left = answer->body_bytes - (size_t)taken;
+    else if (!answer->is_to_end)
+        down->left = 0;
+    return true;
+}
+
+static void pass_answer(struct connection *connection, const struct answer *answer)
+{
     struct strbuf *front = &connection->down.front;
 
-    answer_write(answer->text, head_bytes, front);
-    strbuf_add_bytes(front, answer->text + head_bytes, answer->length - head_bytes);
-    if (front->failed)
+    answer_write(connection->answer.text, answer, front);
+    if (!begin_body(connection, answer) || front->failed)
         connection_reset(connection);
-    strbuf_done(answer);
+    strbuf_done(&connection->answer);
     connection->is_answered = true;
 }
 
@@ -133,21 +160,20 @@ static void look_at_answer(struct connection *connection)
 {
     while (connection->stage == STAGE_EXCHANGE && !connection->is_answered &&
            connection->answer.length) {
-        size_t head_bytes = 0;
-        int status = 0;
-        int result =
-            answer_read(connection->answer.text, connection->answer.length, &status, &head_bytes);
+        struct answer answer;
+        int result = answer_read(connection->answer.text, connection->answer.length,
+                                 connection->is_head, &answer);
 
         if (result == 0)
             return;
-        if (result < 0 || (status == 101 && !connection->upgrades))
+        if (result < 0 || (answer.status == 101 && !connection->upgrades))
             refuse_answer(connection, "the server's answer is not one of HTTP/1");
-        else if (status == 101)
+        else if (answer.status == 101)
             pass_upgrade(connection);
-        else if (status < 200)
-            pass_interim(connection, head_bytes);
+        else if (answer.status < 200)
+            pass_interim(connection, &answer);
         else
-            pass_answer(connection, head_bytes);
+            pass_answer(connection, &answer);
     }
 }
 
@@ -180,16 +206,49 @@ static void await_answer(struct connection *connection)
     }
 }
 
+/* Chunks are passed on as they are, and read on the way: where they end the answer does. */
+static void move_chunks(struct connection *connection)
+{
+    struct gate *gate = connection->gate;
+    struct end *server = &connection->server;
+
+    for (size_t turn = 0; !connection->chunks.is_done; turn++) {
+        int drained = flow_drain(&connection->down, &gate->pipes);
+        ssize_t got;
+        long taken;
+
+        if (drained < 0)
+            connection_reset(connection);
+        if (drained <= 0 || !server->can_read)
+            return;
+        if (turn * FLOW_COPY_BYTES >= FLOW_TURN_BYTES) {
+            (void)hub_change(gate->parts.hub, &server->source, server->source.events);
+            return;
+        }
+        got = end_read(server, gate->scratch, FLOW_COPY_BYTES);
+        if (got == -EAGAIN)
+            continue;
+        taken = got > 0 ? http_body_take(&connection->chunks, gate->scratch, (size_t)got) : -1;
+        if (taken < 0 || flow_send(&connection->down, gate->scratch, (size_t)taken) < 0) {
+            connection_reset(connection);
+            return;
+        }
+    }
+}
+
 static void move_down(struct connection *connection)
 {
     await_answer(connection);
-    if (connection->stage != STAGE_EXCHANGE || !connection->is_answered)
+    if (connection->stage == STAGE_EXCHANGE && connection->is_answered)
+        move_chunks(connection);
+    if (connection->stage != STAGE_EXCHANGE || !connection->is_answered ||
+        !connection->chunks.is_done)
         return;
     switch (flow_move(&connection->down, &connection->gate->place)) {
     case FLOW_WAITS:
         break;
     case FLOW_ENDED:
-        connection->is_shut = true;
+        end_close(connection->gate->parts.hub, &connection->server);
         connection->stage = STAGE_FAREWELL;
         farewell_step(connection);
         break;
@@ -228,6 +287,7 @@ void exchange_start(struct connection *connection)
     http_write_request(held->text, &request, &connection->up.front);
     http_body_begin(&connection->body, &request);
     connection->upgrades = request.upgrades;
+    connection->is_head = request.method_bytes == 4 && memcmp(request.method, "HEAD", 4) == 0;
     rest = held->length - request.head_bytes;
     taken = http_body_take(&connection->body, held->text + request.head_bytes, rest);
     if (taken < 0) {

@@ -5,7 +5,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
+
+void end_tune(int fd)
+{
+    const int yes = 1, waiting_bytes = 128 * 1024;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    /* KERNEL: else megabytes for a client that does not read are taken from a server. */
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &waiting_bytes, sizeof(waiting_bytes));
+}
 
 void end_note(struct end *end, uint32_t events)
 {
@@ -83,7 +94,7 @@ void end_reset(struct hub *hub, struct end *end)
 void flow_init(struct flow *flow, struct end *from, struct end *to)
 {
     *flow = (struct flow){
-        .from = from, .to = to, .pipe = (struct pipe_pair){.out = -EBADF, .in = -EBADF}};
+        .from = from, .to = to, .pipe = {.out = -EBADF, .in = -EBADF}, .left = FLOW_ALL};
 }
 
 void flow_done(struct flow *flow, struct pipes *pipes)
@@ -152,10 +163,15 @@ int flow_send(struct flow *flow, const void *bytes, size_t size)
     return flow->front.failed ? -ENOMEM : 0;
 }
 
+static size_t at_most(const struct flow *flow, size_t size)
+{
+    return flow->left < size ? (size_t)flow->left : size;
+}
+
 /* Bytes that have come, 0 at the end, or a negative errno. */
 static ssize_t copy(struct flow *flow, const struct flow_place *place)
 {
-    ssize_t got = end_read(flow->from, place->scratch, FLOW_COPY_BYTES);
+    ssize_t got = end_read(flow->from, place->scratch, at_most(flow, FLOW_COPY_BYTES));
     int result;
 
     if (got <= 0)
@@ -169,7 +185,8 @@ static ssize_t copy(struct flow *flow, const struct flow_place *place)
 static ssize_t copy_sent(struct flow *flow, const struct flow_place *place)
 {
     int fd = flow->from->source.fd;
-    ssize_t got = note_read(flow->from, recv(fd, place->scratch, FLOW_SCRATCH_BYTES, MSG_PEEK));
+    ssize_t got = note_read(flow->from,
+                            recv(fd, place->scratch, at_most(flow, FLOW_SCRATCH_BYTES), MSG_PEEK));
     ssize_t sent;
 
     if (got <= 0)
@@ -190,8 +207,9 @@ static ssize_t fill(struct flow *flow, const struct flow_place *place)
         return copy(flow, place);
     if (pipes_take(place->pipes, &flow->pipe) < 0)
         return copy_sent(flow, place);
-    got = note_read(flow->from, splice(flow->from->source.fd, NULL, flow->pipe.in, NULL,
-                                       FLOW_TURN_BYTES, SPLICE_F_NONBLOCK | SPLICE_F_MOVE));
+    got = note_read(flow->from,
+                    splice(flow->from->source.fd, NULL, flow->pipe.in, NULL,
+                           at_most(flow, FLOW_TURN_BYTES), SPLICE_F_NONBLOCK | SPLICE_F_MOVE));
     if (got > 0)
         flow->piped = (size_t)got;
     else
@@ -216,26 +234,40 @@ static enum flow_state yield(struct flow *flow, const struct flow_place *place)
     return flow->is_broken ? FLOW_BROKEN : FLOW_WAITS;
 }
 
+/* What came of a try to read. */
+static void note_filled(struct flow *flow, ssize_t got)
+{
+    bool has_end = got == 0;
+
+    if (got > 0 && flow->left != FLOW_ALL)
+        flow->left -= (size_t)got;
+    flow->is_broken = (got < 0 && got != -EAGAIN) || (has_end && flow->left != FLOW_ALL);
+    flow->is_over = has_end && !flow->is_broken;
+    if (flow->is_over)
+        (void)shutdown(flow->to->source.fd, SHUT_WR);
+}
+
 enum flow_state flow_move(struct flow *flow, const struct flow_place *place)
 {
-    size_t left = FLOW_TURN_BYTES;
+    size_t turn = FLOW_TURN_BYTES;
 
     while (!flow->is_over && !flow->is_broken) {
         int drained = flow_drain(flow, place->pipes);
-        ssize_t got = -EAGAIN;
+        ssize_t got;
 
-        if (drained > 0 && left == 0)
-            return yield(flow, place);
-        if (drained == 0 || (drained > 0 && !(flow->from->can_read && flow->to->can_write)))
+        if (drained < 0) {
+            flow->is_broken = true;
+        } else if (drained > 0 && flow->left == 0) {
+            flow->is_over = true;
+        } else if (drained == 0 || !flow->from->can_read || !flow->to->can_write) {
             return FLOW_WAITS;
-        if (drained > 0)
+        } else if (turn == 0) {
+            return yield(flow, place);
+        } else {
             got = fill(flow, place);
-        flow->is_broken = drained < 0 || (got < 0 && got != -EAGAIN);
-        flow->is_over = got == 0;
-        if (got > 0)
-            left -= (size_t)got < left ? (size_t)got : left;
-        if (flow->is_over)
-            (void)shutdown(flow->to->source.fd, SHUT_WR);
+            note_filled(flow, got);
+            turn -= got > 0 && (size_t)got < turn ? (size_t)got : got > 0 ? turn : 0;
+        }
     }
     return flow->is_broken ? FLOW_BROKEN : FLOW_ENDED;
 }

@@ -21,7 +21,7 @@
 enum {
     FLOW_COPY_BYTES = 16 * 1024,    /* at most so many are copied, not spliced */
     FLOW_SCRATCH_BYTES = 64 * 1024, /* of the room that all share */
-    FLOW_TURN_BYTES = 1024 * 1024,  /* then it is another one's turn */
+    FLOW_TURN_BYTES = 256 * 1024,   /* then it is another one's turn */
     FLOW_EVENTS = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI,
 };
 
@@ -34,6 +34,8 @@ struct end {
     bool is_urgent; /* KERNEL: a read ends before an urgent byte, whatever is behind it */
 };
 
+/* For a socket that is new: bytes go out at once, and few wait in it. */
+void end_tune(int fd);
 /* What the kernel tells of it. */
 void end_note(struct end *end, uint32_t events);
 /* Bytes, 0 at its end, -EAGAIN, or a negative errno. */
@@ -46,8 +48,8 @@ void end_reset(struct hub *hub, struct end *end);
 
 enum flow_state {
     FLOW_WAITS,  /* for bytes, or for room */
-    FLOW_ENDED,  /* all has gone on, and the end too */
-    FLOW_BROKEN, /* one of the two is gone */
+    FLOW_ENDED,  /* all has gone on; of FLOW_ALL the end, too */
+    FLOW_BROKEN, /* one of the two is gone, or ended too early */
 };
 
 struct flow {
@@ -57,10 +59,13 @@ struct flow {
     struct pipe_pair pipe; /* .in -EBADF: it has none */
     size_t piped;
     bool is_bulk; /* what comes is worth a pipe */
-    bool is_over; /* from has ended, and to knows */
+    bool is_over;
     bool is_broken;
+    uint64_t left; /* of what is to be read; FLOW_ALL: until its end */
     uint64_t moved;
 };
+
+#define FLOW_ALL UINT64_MAX
 
 struct flow_place {
     struct hub *hub;

@@ -54,7 +54,7 @@ static void look_http(struct connection *connection)
     int result = http_read_request(connection->held.text, connection->held.length,
                                    connection->to.port, &request, &wrong);
 
-    connection->speaks_http = true;
+    connection->speaks_http = memchr(connection->held.text, ' ', connection->held.length);
     if (result == 0)
         return;
     if (result < 0)
