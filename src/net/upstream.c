@@ -5,15 +5,14 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/strbuf.h"
+#include "net/upstream_socket.h"
 
 #include <ares.h>
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 enum {
     DATAGRAM_CHANNELS = 8,
@@ -61,101 +60,6 @@ struct query {
     void *context;
     struct hub_timer deadline;
 };
-
-/* The interface of a link-local server; 0: there is no such one. */
-static unsigned scope_number(const struct resolv_server *server)
-{
-    unsigned number = if_nametoindex(server->scope);
-
-    return number ? number : (unsigned)strtoul(server->scope, NULL, 10);
-}
-
-#if ARES_VERSION < 0x012200
-/* Before 1.34 c-ares cannot be told the interface of a link-local server: it is given here, to the
- * address that it connects to. */
-static ares_socket_t open_socket(int family, int type, int protocol, void *context)
-{
-    (void)context;
-    return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
-}
-
-static int close_socket(ares_socket_t fd, void *context)
-{
-    (void)context;
-    return close(fd);
-}
-
-static unsigned scope_of(const struct upstream *upstream, const struct in6_addr *address)
-{
-    for (size_t i = 0; i < upstream->conf.server_count; i++) {
-        const struct resolv_server *server = &upstream->conf.servers[i];
-        char text[INET6_ADDRSTRLEN];
-
-        if (server->scope[0] && inet_ntop(AF_INET6, address, text, sizeof(text)) &&
-            strcmp(text, server->address) == 0)
-            return scope_number(server);
-    }
-    return 0;
-}
-
-static int connect_socket(ares_socket_t fd, const struct sockaddr *address, ares_socklen_t size,
-                          void *context)
-{
-    const struct channel *channel = context;
-    struct sockaddr_in6 scoped;
-
-    if (address->sa_family != AF_INET6 || size != sizeof(scoped))
-        return connect(fd, address, size);
-    memcpy(&scoped, address, sizeof(scoped));
-    scoped.sin6_scope_id = scope_of(channel->upstream, &scoped.sin6_addr);
-    return connect(fd, (const struct sockaddr *)&scoped, sizeof(scoped));
-}
-
-static ares_ssize_t receive(ares_socket_t fd, void *data, size_t size, int flags,
-                            struct sockaddr *from, ares_socklen_t *from_size, void *context)
-{
-    (void)context;
-    return recvfrom(fd, data, size, flags, from, from_size);
-}
-
-static ares_ssize_t send_parts(ares_socket_t fd, const struct iovec *parts, int count,
-                               void *context)
-{
-    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = (size_t)count};
-
-    (void)context;
-    return sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
-static void set_sockets(struct channel *channel)
-{
-    static const struct ares_socket_functions functions = {
-        .asocket = open_socket,
-        .aclose = close_socket,
-        .aconnect = connect_socket,
-        .arecvfrom = receive,
-        .asendv = send_parts,
-    };
-
-    ares_set_socket_functions(channel->ares, &functions, channel);
-}
-
-static void add_scope(struct strbuf *out, const struct resolv_server *server)
-{
-    (void)out, (void)server;
-}
-#else
-static void set_sockets(struct channel *channel)
-{
-    (void)channel;
-}
-
-static void add_scope(struct strbuf *out, const struct resolv_server *server)
-{
-    if (server->scope[0])
-        strbuf_addf(out, "%%%s", server->scope);
-}
-#endif
 
 static void settle(struct channel *channel);
 
@@ -282,7 +186,8 @@ static int open_channel(struct channel *channel, struct bawn_error *err)
         return error_set(err, EIO, "network.resolver", "make a channel for names: %s",
                          ares_strerror(status));
     }
-    set_sockets(channel);
+    if (!upstream_socket_set(channel->ares, &channel->upstream->conf))
+        return error_set(err, EIO, "network.resolver", "give c-ares its sockets");
     return 0;
 }
 
@@ -340,13 +245,12 @@ void upstream_set(struct upstream *upstream, const struct resolv_conf *conf)
 
     for (size_t i = 0; i < conf->server_count; i++) {
         const struct resolv_server *server = &conf->servers[i];
+        char buffer[INET6_ADDRSTRLEN];
+        const char *address = upstream_socket_address(server, buffer);
 
-        if (server->scope[0] && scope_number(server) == 0)
-            continue;
-        strbuf_addf(&out, "%s%s%s", out.length ? "," : "", server->is_v6 ? "[" : "",
-                    server->address);
-        add_scope(&out, server);
-        strbuf_addf(&out, "%s:%u", server->is_v6 ? "]" : "", upstream->server_port);
+        if (address)
+            strbuf_addf(&out, "%s%s%s%s:%u", out.length ? "," : "", server->is_v6 ? "[" : "",
+                        address, server->is_v6 ? "]" : "", upstream->server_port);
     }
     if (out.length == 0)
         strbuf_addf(&out, "127.0.0.1:%u", upstream->server_port);
@@ -417,7 +321,7 @@ static void read_failure(int status, struct upstream_answer *answer)
         {ARES_EREFUSED, UPSTREAM_FAILED, "resolver failed"},
     };
 
-    *answer = (struct upstream_answer){.end = UPSTREAM_FAILED, .failure = "bad answer"};
+    *answer = (struct upstream_answer){.end = UPSTREAM_FAILED, .failure = "lookup failed"};
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].status == status) {
             answer->end = table[i].end;

@@ -122,8 +122,8 @@ static const char *records_of(const struct stub_row *row)
     return row->then && row->times > 2 ? row->then : row->records;
 }
 
-static void mislead(int fd, const struct sockaddr_in *peer, const struct dns_query *query,
-                    const struct stub_row *row)
+static void mislead(int fd, const struct sockaddr *peer, socklen_t peer_bytes,
+                    const struct dns_query *query, const struct stub_row *row)
 {
     static const char *const lie = "A 192.0.2.66 AAAA 2001:db8::66";
     bool is_elsewhere = row->way == STUB_WRONG_PLACE;
@@ -132,9 +132,8 @@ static void mislead(int fd, const struct sockaddr_in *peer, const struct dns_que
     uint16_t id = is_elsewhere ? query->id : (uint16_t)(query->id ^ 1);
 
     write_answer(&out, query, row, lie, id, false);
-    ck_assert_int_gt(sendto(is_elsewhere ? elsewhere : fd, out.bytes, out.size, 0,
-                            (const struct sockaddr *)peer, sizeof(*peer)),
-                     0);
+    ck_assert_int_gt(
+        sendto(is_elsewhere ? elsewhere : fd, out.bytes, out.size, 0, peer, peer_bytes), 0);
 }
 
 static void on_udp(void *context, uint32_t events)
@@ -142,7 +141,7 @@ static void on_udp(void *context, uint32_t events)
     const struct stub_end *end = context;
     struct stub *stub = end->stub;
     int fd = stub->udp[end->is_other].fd;
-    struct sockaddr_in peer;
+    struct sockaddr_in6 peer;
     socklen_t size = sizeof(peer);
     struct dns_query query;
     struct stub_row *row;
@@ -153,7 +152,7 @@ static void on_udp(void *context, uint32_t events)
     (void)events;
     ck_assert_int_gt(got, 0);
     ck_assert_int_eq(dns_read_query(bytes, (size_t)got, &query), 0);
-    stub->ports[stub->asked % 256] = peer.sin_port;
+    stub->ports[stub->asked % 256] = peer.sin6_port; /* where that of the other family is */
     stub->ids[stub->asked % 256] = query.id;
     stub->asked++;
     stub->other += end->is_other;
@@ -162,7 +161,7 @@ static void on_udp(void *context, uint32_t events)
     if (row->way == STUB_SILENT)
         return;
     if (row->way == STUB_WRONG_ID || row->way == STUB_WRONG_PLACE)
-        mislead(fd, &peer, &query, row);
+        mislead(fd, (const struct sockaddr *)&peer, size, &query, row);
     write_answer(&out, &query, row, records_of(row), query.id, row->way == STUB_CUT);
     if (row->way == STUB_RAW) {
         out.size = 2;
@@ -221,14 +220,21 @@ static void on_tcp(void *context, uint32_t events)
     ck_assert_int_eq(hub_add(stub->hub, &stream->source, NULL), 0);
 }
 
+/* An address with a colon is link-local, at the interface lo. */
 static int bind_to(int type, const char *address, uint16_t port)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_scope_id = 1};
+    bool is_v6 = strchr(address, ':');
+    int fd = socket(is_v6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, 0);
 
-    ck_assert_int_eq(inet_pton(AF_INET, address, &at.sin_addr), 1);
     ck_assert_int_ge(fd, 0);
-    if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) == 0)
+    ck_assert_int_eq(inet_pton(is_v6 ? AF_INET6 : AF_INET, address,
+                               is_v6 ? (void *)&v6.sin6_addr : (void *)&v4.sin_addr),
+                     1);
+    if (bind(fd, is_v6 ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4,
+             is_v6 ? sizeof(v6) : sizeof(v4)) == 0)
         return fd;
     close(fd);
     return -1;
@@ -244,7 +250,7 @@ static bool bind_all(struct stub *stub)
     ck_assert_int_eq(getsockname(stub->tcp.fd, (struct sockaddr *)&at, &size), 0);
     stub->port = ntohs(at.sin_port);
     stub->udp[0].fd = bind_to(SOCK_DGRAM, "127.0.0.1", stub->port);
-    stub->udp[1].fd = bind_to(SOCK_DGRAM, "127.0.0.2", stub->port);
+    stub->udp[1].fd = bind_to(SOCK_DGRAM, stub->other_at, stub->port);
     if (stub->udp[0].fd >= 0 && stub->udp[1].fd >= 0)
         return true;
     close(stub->tcp.fd);
@@ -255,9 +261,9 @@ static bool bind_all(struct stub *stub)
     return false;
 }
 
-void stub_start(struct stub *stub, struct hub *hub, struct stub_row *rows)
+void stub_start(struct stub *stub, struct hub *hub, struct stub_row *rows, const char *other_at)
 {
-    *stub = (struct stub){.hub = hub, .rows = rows};
+    *stub = (struct stub){.hub = hub, .rows = rows, .other_at = other_at};
     while (!bind_all(stub))
         ;
     ck_assert_int_eq(listen(stub->tcp.fd, 16), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A resolver for tests on 127.0.0.1 and 127.0.0.2, which answers from a table and counts. */
+/* A resolver for tests on 127.0.0.1 and another address, which answers from a table and counts. */
 #ifndef TESTS_LIB_STUB_H
 #define TESTS_LIB_STUB_H
 
@@ -37,7 +37,8 @@ struct stub {
     struct hub *hub;
     struct stub_row *rows; /* ends with one without a name */
     uint16_t port;
-    unsigned asked, asked_by_tcp, other; /* datagrams; questions by TCP; at 127.0.0.2 */
+    unsigned asked, asked_by_tcp, other; /* datagrams; questions by TCP; at the other address */
+    const char *other_at;
     struct hub_source udp[2], tcp;
     struct stub_end {
         struct stub *stub;
@@ -51,7 +52,8 @@ struct stub {
     char last[LIMIT_HOST_BYTES];
 };
 
-void stub_start(struct stub *stub, struct hub *hub, struct stub_row *rows);
+/* other_at is 127.0.0.2, or a link-local address of the interface lo. */
+void stub_start(struct stub *stub, struct hub *hub, struct stub_row *rows, const char *other_at);
 void stub_stop(struct stub *stub);
 
 /* Runs the hub until hub_end; fails after so many milliseconds. */

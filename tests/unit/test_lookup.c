@@ -6,11 +6,19 @@
 #include "lib/test.h"
 #include "net/lookup.h"
 
+#include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/ipv6.h>
+#include <net/if.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define RULES                                                                                      \
     "sandbox:\n"                                                                                   \
@@ -51,6 +59,7 @@ static struct test_policy test;
 static struct lookups *lookups;
 static unsigned looks, calls, wanted;
 static char said[4096];
+static const char *other_at = "127.0.0.2";
 
 static void on_look(void *context)
 {
@@ -61,7 +70,7 @@ static void on_look(void *context)
 static void set_up(void)
 {
     ck_assert_int_eq(hub_init(&hub, NULL), 0);
-    stub_start(&stub, &hub, rows);
+    stub_start(&stub, &hub, rows, other_at);
     test_policy_init(&test, false);
     ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_BAWN, "t.yaml",
                                       RULES, sizeof(RULES) - 1),
@@ -150,7 +159,7 @@ START_TEST(what_is_not_there_is_told_apart_from_what_failed)
     ck_assert_str_eq(look_up("gone.example:80"), "no such name");
     ck_assert_str_eq(look_up("empty.example:80"), "no address");
     ck_assert_str_eq(look_up("failing.example:80"), "resolver failed");
-    ck_assert_ptr_nonnull(strstr("bad answer no answer", look_up("raw.example:80")));
+    ck_assert_ptr_nonnull(strstr("lookup failed, no answer", look_up("raw.example:80")));
 }
 END_TEST
 
@@ -443,6 +452,52 @@ START_TEST(ports_and_ids_are_not_the_same_twice)
 }
 END_TEST
 
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* A network of the case's own, where lo has the address fe80::1. */
+static bool has_own_network(void)
+{
+    struct in6_ifreq address = {.ifr6_prefixlen = 64, .ifr6_ifindex = 1};
+    struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int fd;
+
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        return false;
+    /* It is there at once, and not after a second of looking for others that have it. */
+    write_file("/proc/sys/net/ipv6/conf/lo/accept_dad", "0");
+    fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(inet_pton(AF_INET6, "fe80::1", &address.ifr6_addr), 1);
+    ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &up), 0);
+    ck_assert_int_eq(ioctl(fd, SIOCSIFADDR, &address), 0);
+    close(fd);
+    return true;
+}
+
+START_TEST(a_link_local_server_is_asked_at_its_interface)
+{
+    if (!has_own_network()) {
+        test_skip("a_link_local_server_is_asked_at_its_interface", "no user namespaces");
+        return;
+    }
+    other_at = "fe80::1";
+    set_up();
+    lookups_take_resolv(lookups, "nameserver fe80::1%lo\n");
+    ck_assert_str_eq(look_up("six.example:80"), "2001:db8:1::6:80");
+    ck_assert_uint_eq(stub.other, 2);
+    lookups_take_resolv(lookups, "nameserver fe80::1%1\n");
+    ck_assert_str_eq(look_up("alias.example:80"), "203.0.113.12:80");
+    ck_assert_uint_eq(stub.other, 4);
+    tear_down();
+}
+END_TEST
+
 /* In a process of its own, which looks for leaks in no file. */
 START_TEST(no_file_is_opened_after_the_start)
 {
@@ -472,6 +527,7 @@ int main(void)
 {
     Suite *suite = suite_create("lookup");
     TCase *tests = tcase_create("lookup");
+    TCase *apart = tcase_create("in a network of its own");
 
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 30);
@@ -501,5 +557,7 @@ int main(void)
     tcase_add_test(tests, ports_and_ids_are_not_the_same_twice);
     tcase_add_test(tests, no_file_is_opened_after_the_start);
     suite_add_tcase(suite, tests);
+    tcase_add_test(apart, a_link_local_server_is_asked_at_its_interface);
+    suite_add_tcase(suite, apart);
     return test_run(suite, "lookup");
 }
