@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "policy/build.h"
+#include "policy/decide.h"
 #include "policy/glob.h"
 
 #include <stdio.h>
@@ -188,6 +189,25 @@ static void export_lists(const struct policy *policy, bool with_builtin, const c
     }
 }
 
+/* Whether another rule for the same host says what may be said: in one layer the laxer would. */
+static bool is_outranked(const struct policy *policy, const struct net_rule *rule,
+                         bool with_builtin)
+{
+    const struct host *host = &rule->host;
+
+    vec_each (&policy->net_rules, at) {
+        const struct net_rule *other = *at;
+
+        if (other->verdict == rule->verdict && other->host.kind == host->kind &&
+            other->host.port == host->port && other->host.prefix_bits == host->prefix_bits &&
+            strcmp(other->host.name, host->name) == 0 && !other->by && !rule->by &&
+            other->layer->authority != AUTHORITY_PROJECT &&
+            is_exported(other->layer, with_builtin) && decide_net_outranks(other, rule))
+            return true;
+    }
+    return false;
+}
+
 static void export_hosts(const struct policy *policy, bool with_builtin, struct strbuf *out)
 {
     for (unsigned verdict = NET_ALLOW; verdict <= NET_DENY; verdict++) {
@@ -196,7 +216,9 @@ static void export_hosts(const struct policy *policy, bool with_builtin, struct 
         vec_each (&policy->net_rules, rule) {
             autostrbuf struct strbuf text = {0};
 
-            if ((unsigned)(*rule)->verdict != verdict || !is_exported((*rule)->layer, with_builtin))
+            if ((unsigned)(*rule)->verdict != verdict ||
+                !is_exported((*rule)->layer, with_builtin) ||
+                is_outranked(policy, *rule, with_builtin))
                 continue;
             if (first)
                 strbuf_addf(out, "    %s:\n", net_verdict_word(*rule));

@@ -275,8 +275,7 @@ static unsigned net_laxity(const struct net_rule *rule)
     return rule->opaque ? 2 : rule->ech;
 }
 
-/* Of two rules that are as specific: the one whose verdict and whose opaque and ech count. */
-static bool net_outranks(const struct net_rule *rule, const struct net_rule *before)
+bool decide_net_outranks(const struct net_rule *rule, const struct net_rule *before)
 {
     const struct layer *own = rule->layer;
     const struct layer *other = before->layer;
@@ -298,7 +297,7 @@ static bool net_outranks(const struct net_rule *rule, const struct net_rule *bef
 static void net_match(struct net_match *best, const struct net_rule *rule, unsigned specificity)
 {
     if (!best->rule || specificity > best->specificity ||
-        (specificity == best->specificity && net_outranks(rule, best->rule)))
+        (specificity == best->specificity && decide_net_outranks(rule, best->rule)))
         *best = (struct net_match){.rule = rule, .specificity = specificity};
 }
 

@@ -105,6 +105,9 @@ void decide_net_by(const struct policy *policy, const struct host *target,
 void decide_net(const struct policy *policy, const struct host *target,
                 struct net_decision *ret_decision);
 
+/* Of two rules that are as specific: whether the first counts, and the other does not. */
+bool decide_net_outranks(const struct net_rule *rule, const struct net_rule *before);
+
 /*
  * An address that a name turned out to have: the decision on the name, made stricter by what is
  * said about the address. A special one must be listed, or the name pinned to it.

@@ -231,6 +231,23 @@ START_TEST(words_of_hosts_are_exported)
 }
 END_TEST
 
+START_TEST(rule_that_does_not_count_is_not_exported)
+{
+    exports("version: 1\n"
+            "sandbox:\n"
+            "  network:\n"
+            "    mode: proxy\n"
+            "    allow:\n"
+            "      - \"a.example\"\n"
+            "      - \"b.example opaque\"\n"
+            "      - \"a.example:22 opaque\"\n",
+            ORG("sandbox: {network: {mode: proxy, allow: [a.example]}}\n"),
+            USER("sandbox: {network: {allow: [a.example opaque, b.example]}}\n"),
+            FLAGS("sandbox: {network: {allow: [b.example opaque, "
+                  "\"a.example:22 opaque\"]}}\n"));
+}
+END_TEST
+
 /* What the foreign formats make of a policy. */
 static char *foreign(enum config_format format, const char *text)
 {
@@ -333,6 +350,7 @@ int main(void)
         odd_characters_are_escaped,
         every_section_is_exported,
         words_of_hosts_are_exported,
+        rule_that_does_not_count_is_not_exported,
         foreign_exports_keep_ports_and_literal_names,
         claude_export_keeps_what_is_asked,
     };
