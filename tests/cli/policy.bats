@@ -230,11 +230,9 @@ sandbox: {network: false}' >off.yaml
     local words
 
     set -f
-    for words in '--net isolated' '--net proxy' '--net veth' '--set sandbox.network.host_ports=8080' \
-        '--set sandbox.network.publish=8080' '--set sandbox.network.http_proxy_port=3128' \
-        '--set sandbox.network.authz_port=3128' '--set sandbox.network.hosts.a.example=10.0.0.1' \
+    for words in '--net isolated' '--net veth' '--set sandbox.network.hosts.a.example=10.0.0.1' \
         '--overlay .' '--profile static' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
-        '--allow-host a.example' '--net host --deny-host a.example' \
+        '--net host --deny-host a.example' \
         '--net host --set sandbox.network.allow_local_binding=false' '--allow-containers --deny /proc/stat'; do
         # shellcheck disable=SC2086 # several words
         run --separate-stderr -125 "$BAWN" run $words -- echo ran
@@ -244,8 +242,8 @@ sandbox: {network: false}' >off.yaml
         run --separate-stderr -0 "$BAWN" plan $words
         [[ $output == *"enforcement: partial"* ]]
     done
-    run --separate-stderr -1 "$BAWN" policy lint --net proxy
-    [[ $output$stderr == *"this version has only none and host"* ]]
+    run --separate-stderr -1 "$BAWN" policy lint --net veth
+    [[ $output$stderr == *"this version has only none, proxy and host"* ]]
 }
 
 @test "what can be held of the same is held" {
@@ -270,14 +268,14 @@ sandbox: {network: false}' >off.yaml
 
 @test "best effort says what it goes without, each time and also from a kept plan" {
     for _ in 1 2 3; do
-        run --separate-stderr -0 "$BAWN" run --best-effort --net proxy -- echo ran
-        [[ $output == ran && $stderr == *"bawn: not held here: network proxy"* ]]
+        run --separate-stderr -0 "$BAWN" run --best-effort --deny /proc/self/maps -- echo ran
+        [[ $output == ran && $stderr == *"bawn: not held here: deny /proc/self/maps"* ]]
         sleep 0.05
     done
-    run --separate-stderr -0 "$BAWN" run --quiet --best-effort --net proxy -- echo ran
+    run --separate-stderr -0 "$BAWN" run --quiet --best-effort --deny /proc/self/maps -- echo ran
     [[ $output == ran && -z $stderr ]]
-    run --separate-stderr -0 "$BAWN" run --set sandbox.require_os_sandbox=false --net proxy -- echo ran
-    [[ $output == ran && $stderr == *"bawn: not held here: network proxy"* ]]
+    run --separate-stderr -0 "$BAWN" run --set sandbox.require_os_sandbox=false --deny /proc/self/maps -- echo ran
+    [[ $output == ran && $stderr == *"bawn: not held here: deny /proc/self/maps"* ]]
 }
 
 @test "the profile none grants nothing, and keeps the built-in lists" {
@@ -295,10 +293,10 @@ sandbox: {network: false}' >off.yaml
     run -0 python3 -c 'import json; print(json.load(open("image.json"))["image"])'
     [[ $output == *"at each start, in this order"* ]]
     # What run refuses has no image, but for best effort.
-    run --separate-stderr -125 "$BAWN" plan --image --net proxy
+    run --separate-stderr -125 "$BAWN" plan --image --deny /proc/self/maps
     has_error_and_hint
-    run -0 "$BAWN" plan --image --best-effort --net proxy
-    [[ $output == *"not held (1):"*"network proxy"* ]]
+    run -0 "$BAWN" plan --image --best-effort --deny /proc/self/maps
+    [[ $output == *"not held (1):"*"deny /proc/self/maps"* ]]
 }
 
 @test "make: true makes a directory for a run, when the user wants it and nobody else" {
