@@ -47,3 +47,23 @@ setup() {
         run -1 grep -rlE 'not-to-be-kept|nor-this-one' "$HOME/.cache"
     fi
 }
+
+@test "a filtered network comes with the variables that tell of its proxy, unless the policy says otherwise" {
+    local run=("$BAWN" run --best-effort --quiet --allow-host a.example)
+
+    run -0 env http_proxy=http://b.example:1 HTTPS_PROXY=http://b.example:1 "${run[@]}" -- env
+    [[ $'\n'$output$'\n' == *$'\nhttp_proxy=http://127.0.0.1:800\n'* ]]
+    [[ $'\n'$output$'\n' == *$'\nHTTPS_PROXY=http://127.0.0.1:800\n'* ]]
+    [[ $'\n'$output$'\n' == *$'\nNO_PROXY=localhost,127.0.0.1,::1\n'* ]]
+    [[ $output != *b.example* ]]
+    run -0 env http_proxy=http://b.example:1 "${run[@]}" --env http_proxy --env HTTP_PROXY=http://c.example:1 \
+        --set sandbox.process.env.set.https_proxy=http://d.example:1 -- env
+    [[ $'\n'$output$'\n' == *$'\nhttp_proxy=http://b.example:1\n'* ]]
+    [[ $'\n'$output$'\n' == *$'\nHTTP_PROXY=http://c.example:1\n'* ]]
+    [[ $'\n'$output$'\n' == *$'\nhttps_proxy=http://d.example:1\n'* ]]
+    for words in '--set sandbox.network.proxy_env=false' --allow-containers '--net none'; do
+        # shellcheck disable=SC2086 # several words
+        run -0 env http_proxy=http://b.example:1 "${run[@]}" $words -- env
+        [[ ${output,,} != *proxy* ]]
+    done
+}
