@@ -148,8 +148,8 @@ static const char network_words[] =
 static const struct roff_entry host_words[] = {
     {"opaque, opaque: true",
      "Anything may be said on the connection: bawn does not look at it. ssh, databases and gRPC "
-     "without TLS need that. Whoever answers at the address of that host can be anybody: name one "
-     "host and its port. Default: false."},
+     "without TLS need that. bawn then knows the address that it connected to, but not which of "
+     "the services behind it the command speaks to: name one host and its port. Default: false."},
     {"ech=allow, ech: allow",
      "A TLS client may hide the name that it asks for (Encrypted Client Hello), as browsers do. "
      "bawn then cannot tell whether it asks for this host or for another one on the same server. "
@@ -168,7 +168,7 @@ static const char network_order[] =
     "with a port. Of two rules that are as specific, ask wins over allow. If both allow, or both "
     "ask, between layers of the same strength the one that is read later counts, in one layer the "
     "one that lets more be said, and else the one that lets less be said; but the profile loses. "
-    "Only an approved project can say opaque or ech=allow. "
+    "A project that you did not approve cannot say opaque or ech=allow. "
     "bawn denies a host that no rule names, or asks about it when sandbox.network.unlisted says "
     "so. A lone * is an error.\n"
     "Addresses that lead back into the machine or the local network (loopback, private, "
