@@ -23,6 +23,8 @@ ALLOWED = {"web.example": ["203.0.113.10", "2001:db8::10"], "six.example": ["200
 DENIED = ["203.0.113.66", "2001:db8::66"]
 SSH = ("ssh -F none -i key -o IdentitiesOnly=yes -o LogLevel=ERROR -o StrictHostKeyChecking=no"
        " -o UserKnownHostsFile=/dev/null")
+UPLOAD = 'head -c 5000000 /dev/zero | curl -sSf --data-binary @- "$0"'
+DOWNLOAD = 'set -o pipefail; curl -sSf "$0" | wc -c'
 PYTHON = "/usr/bin/python3"
 CLONE = 'git clone -q "$0" clone && head -n1 clone/README'
 URLLIB = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1], timeout=20).read().decode())"
@@ -52,6 +54,13 @@ def clients(built):
     return [
         Client("curl", ["curl"], lambda h: ["curl", "-sSf", f"http://{h}/here"]),
         Client("curl, https", ["curl"], lambda h: ["curl", "-sSf", "--cacert", "ca.pem", f"https://{h}/here"]),
+        Client("curl, two requests", ["curl"], lambda h: ["curl", "-sSf", f"http://{h}/first", f"http://{h}/here"]),
+        Client("curl, an upload", ["curl"], lambda h: ["sh", "-c", UPLOAD, f"http://{h}/sum"], "5000000 b3978158"),
+        Client("curl, an upload in chunks", ["curl"],
+               lambda h: ["sh", "-c", UPLOAD + " -H Transfer-Encoding:chunked", f"https://{h}/sum"], "5000000 b3978158",
+               env={"CURL_CA_BUNDLE": "ca.pem"}),
+        Client("curl, a download", ["curl"], lambda h: ["bash", "-c", DOWNLOAD, f"https://{h}/big?bytes=30000000"],
+               "30000000", env={"CURL_CA_BUNDLE": "ca.pem"}),
         Client("wget", ["wget"], lambda h: ["wget", "-qO-", "-t1", f"http://{h}/here"]),
         Client("wget, https", ["wget"],
                lambda h: ["wget", "-qO-", "-t1", "--ca-certificate=ca.pem", f"https://{h}/here"]),
