@@ -144,6 +144,8 @@ static void shed(struct connection *connection)
     struct gate *gate = connection->gate;
 
     hub_stop_timer(gate->parts.hub, &connection->timer);
+    who_cancel(&connection->who);
+    refuse_end(connection);
     if (connection->lookup)
         lookup_cancel(take_ptr(&connection->lookup));
     dial_stop(&connection->dial);
@@ -274,6 +276,8 @@ void connection_step(struct connection *connection)
         break;
     case STAGE_TUNNEL:
         tunnel_step(connection);
+        break;
+    case STAGE_REFUSED:
         break;
     case STAGE_UNHEARD:
         unheard_step(connection);

@@ -23,6 +23,7 @@
 #include "net/gate.h"
 #include "net/http.h"
 #include "net/socks.h"
+#include "net/who.h"
 #include "policy/decide.h"
 
 struct lookup;
@@ -33,12 +34,19 @@ enum stage {
     STAGE_OPENING,
     STAGE_EXCHANGE,
     STAGE_TUNNEL,
+    STAGE_REFUSED,  /* it is not known yet who is */
     STAGE_UNHEARD,  /* refused; the first byte tells whether it would understand an answer */
     STAGE_FAREWELL, /* the last answer goes out */
     STAGE_OVER,
 };
 
 enum way { WAY_PROXY /* which is not known yet */, WAY_HTTP, WAY_CONNECT, WAY_SOCKS, WAY_DIRECT };
+
+/* What the session is told of it. */
+struct refusal {
+    enum event_verdict verdict;
+    struct strbuf rule, message, hint;
+};
 
 struct connection {
     struct gate *gate;
@@ -57,6 +65,8 @@ struct connection {
     struct strbuf held; /* what the client has said, and has not gone on */
     struct host to;
     struct net_decision decision;
+    struct who_request who;
+    struct refusal refusal;
     struct lookup *lookup;
     struct dial dial;
     struct flow up, down; /* to the server, to the client */
@@ -110,6 +120,8 @@ void refuse_request(struct connection *connection, int status, const char *why);
 void refuse_failed(struct connection *connection, int status, enum socks_answer answer,
                    const char *why);
 void refuse_late(struct connection *connection);
+/* It ends before it is known who was refused. */
+void refuse_end(struct connection *connection);
 void unheard_step(struct connection *connection);
 void farewell_step(struct connection *connection);
 

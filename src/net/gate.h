@@ -23,6 +23,7 @@ struct gate;
 struct lookups;
 struct names;
 struct resolver;
+struct who;
 
 enum {
     GATE_LISTENERS = 2 + LIMIT_PORTS,
@@ -37,7 +38,8 @@ struct gate_parts {
     struct lookups *lookups;
     struct resolver *resolver;
     struct event_sender *events;
-    size_t fds_max; /* descriptors that the process may have */
+    struct who *who; /* NULL: nobody can be asked who a client is */
+    size_t fds_max;  /* descriptors that the process may have */
 };
 
 struct gate_listener {

@@ -146,19 +146,10 @@ static bool is_loopback_name(const struct connection *connection)
             (decision->special && strcmp(decision->special, "loopback") == 0));
 }
 
-void reach_start(struct connection *connection)
+static void go(struct connection *connection)
 {
     struct host loopback[2];
 
-    connection->stage = STAGE_REACH;
-    if (!find_name(connection)) {
-        connection->decision =
-            (struct net_decision){.access = ACCESS_DENY, .reason = NET_BY_UNLISTED};
-        refuse_words(connection, "look the name up again",
-                     "no name has this address, or not any more");
-        return;
-    }
-    decide_net(connection->gate->parts.policy, &connection->to, &connection->decision);
     if (connection->decision.access != ACCESS_ALLOW) {
         refuse_decision(connection, &connection->decision);
     } else if (is_loopback_name(connection)) {
@@ -170,4 +161,40 @@ void reach_start(struct connection *connection)
     } else {
         look_up(connection);
     }
+}
+
+/* Rules for this one program count, too. */
+static void on_known(void *context, const struct net_answer *answer)
+{
+    struct connection *connection = context;
+    struct gate *gate = connection->gate;
+    struct who_programs programs = {.who = gate->parts.who, .programs = answer->programs};
+    struct net_asker asker = {.is_by = who_is_by, .context = &programs};
+
+    connection_enter(connection);
+    decide_net_by(gate->parts.policy, &connection->to, &asker, &connection->decision);
+    go(connection);
+    connection_leave(connection);
+}
+
+void reach_start(struct connection *connection)
+{
+    struct gate *gate = connection->gate;
+
+    connection->stage = STAGE_REACH;
+    if (!find_name(connection)) {
+        connection->decision =
+            (struct net_decision){.access = ACCESS_DENY, .reason = NET_BY_UNLISTED};
+        refuse_words(connection, "look the name up again",
+                     "no name has this address, or not any more");
+        return;
+    }
+    decide_net(gate->parts.policy, &connection->to, &connection->decision);
+    if (!connection->decision.for_program || !gate->parts.who) {
+        go(connection);
+        return;
+    }
+    connection_set_deadline(connection, -1);
+    connection->who = (struct who_request){.done = on_known, .context = connection};
+    who_ask(gate->parts.who, &connection->who, connection->client.source.fd, true);
 }

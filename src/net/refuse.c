@@ -163,36 +163,81 @@ static void add_hint(const struct connection *connection, const struct net_decis
                     host);
 }
 
-static void tally(struct connection *connection, enum event_verdict verdict, const char *rule,
-                  const char *message, const char *hint)
+static const char *text_of(const struct strbuf *text)
 {
-    const struct tally_refusal refusal = {.way = way_name(connection),
-                                          .host = &connection->to,
-                                          .verdict = verdict,
-                                          .rule = rule,
-                                          .message = message,
-                                          .hint = hint};
-
-    tally_refused(&connection->gate->tally, &refusal);
+    return text->text && !text->failed ? text->text : NULL;
 }
 
-/* Tells the client and the session. */
+/* Tells the session, once. */
+static void tally(struct connection *connection, const struct net_answer *who)
+{
+    struct refusal *refusal = &connection->refusal;
+    const struct tally_refusal told = {.way = way_name(connection),
+                                       .host = &connection->to,
+                                       .verdict = refusal->verdict,
+                                       .rule = text_of(&refusal->rule),
+                                       .message = text_of(&refusal->message),
+                                       .hint = text_of(&refusal->hint),
+                                       .who = who};
+
+    if (refusal->message.text)
+        tally_refused(&connection->gate->tally, &told);
+}
+
+void refuse_end(struct connection *connection)
+{
+    struct refusal *refusal = &connection->refusal;
+
+    if (connection->stage == STAGE_REFUSED)
+        tally(connection, NULL);
+    strbuf_done(&refusal->rule);
+    strbuf_done(&refusal->message);
+    strbuf_done(&refusal->hint);
+}
+
+/* Tells the session, and then the client: what the kernel knows of it ends with that. */
+static void conclude(struct connection *connection, const struct net_answer *who)
+{
+    struct refusal *refusal = &connection->refusal;
+    autostrbuf struct strbuf text = {0};
+    const char *rule = text_of(&refusal->rule);
+
+    tally(connection, who);
+    strbuf_addf(&text, "%s\n", text_of(&refusal->message) ? refusal->message.text : "");
+    if (text_of(&refusal->hint))
+        strbuf_addf(&text, "%s\n", refusal->hint.text);
+    tell(connection, 403, SOCKS_REFUSED, rule ? rule : "", text.failed ? "" : text.text);
+}
+
+static void on_known(void *context, const struct net_answer *answer)
+{
+    struct connection *connection = context;
+
+    connection_enter(connection);
+    conclude(connection, answer);
+    connection_leave(connection);
+}
+
 static void refuse(struct connection *connection, const struct net_decision *decision,
                    const char *message, const char *hint)
 {
-    autostrbuf struct strbuf rule = {0};
-    autostrbuf struct strbuf text = {0};
-    const char *label;
+    struct refusal *refusal = &connection->refusal;
+    struct gate *gate = connection->gate;
 
-    message_net_label(connection->gate->parts.policy, decision, &rule);
-    label = rule.failed || !rule.text ? "" : rule.text;
-    strbuf_add(&text, message);
-    strbuf_add(&text, "\n");
+    dial_stop(&connection->dial);
+    refusal->verdict = decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY;
+    message_net_label(gate->parts.policy, decision, &refusal->rule);
+    strbuf_add(&refusal->message, message);
     if (hint)
-        strbuf_addf(&text, "%s\n", hint);
-    tally(connection, decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY, label, message,
-          hint);
-    tell(connection, 403, SOCKS_REFUSED, label, text.failed ? "" : text.text);
+        strbuf_add(&refusal->hint, hint);
+    if (!gate->parts.who || !tally_is_news(&gate->tally, &connection->to, way_name(connection))) {
+        conclude(connection, NULL);
+        return;
+    }
+    connection->stage = STAGE_REFUSED;
+    connection_set_deadline(connection, -1);
+    connection->who = (struct who_request){.done = on_known, .context = connection};
+    who_ask(gate->parts.who, &connection->who, connection->client.source.fd, false);
 }
 
 void refuse_decision(struct connection *connection, const struct net_decision *decision)

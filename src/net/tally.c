@@ -29,15 +29,16 @@ static bool is_slot_of(const struct tally_slot *slot, const char *host, const ch
 }
 
 /* The slot of it, or one that is free, or NULL. */
-static struct tally_slot *find_slot(struct tally *tally, const char *host, const char *way)
+static const struct tally_slot *look_for_slot(const struct tally *tally, const char *host,
+                                              const char *way)
 {
-    struct tally_slot *spare = NULL;
+    const struct tally_slot *spare = NULL;
     unsigned hash = way ? 7 : 0;
 
     for (const char *at = host; *at; at++)
         hash = hash * 31 + (unsigned char)*at;
     for (unsigned i = 0; i < TALLY_PROBES; i++) {
-        struct tally_slot *slot = &tally->slots[(hash + i) % TALLY_SLOTS];
+        const struct tally_slot *slot = &tally->slots[(hash + i) % TALLY_SLOTS];
 
         if (is_slot_of(slot, host, way))
             return slot;
@@ -47,7 +48,23 @@ static struct tally_slot *find_slot(struct tally *tally, const char *host, const
     return spare;
 }
 
-static void send_slot(struct tally *tally, struct tally_slot *slot)
+static struct tally_slot *find_slot(struct tally *tally, const char *host, const char *way)
+{
+    return (struct tally_slot *)look_for_slot(tally, host, way);
+}
+
+bool tally_is_news(const struct tally *tally, const struct host *host, const char *way)
+{
+    char text[TALLY_HOST_BYTES];
+    const struct tally_slot *slot;
+
+    tally_host(host, text);
+    slot = look_for_slot(tally, text, way);
+    return !slot || !slot->is_used;
+}
+
+/* who: of the first refusal; what is counted afterwards may be of several. */
+static void send_slot(struct tally *tally, struct tally_slot *slot, const struct net_answer *who)
 {
     struct event event = {.what = slot->way ? EVENT_BARRED : EVENT_REACHED,
                           .verdict = slot->verdict,
@@ -60,6 +77,11 @@ static void send_slot(struct tally *tally, struct tally_slot *slot)
     event.texts[EVENT_RULE] = slot->rule;
     event.texts[EVENT_MESSAGE] = slot->message;
     event.texts[EVENT_HINT] = slot->hint;
+    if (who) {
+        event.pid = who->pid;
+        event.texts[EVENT_COMM] = who->comm;
+        event.texts[EVENT_EXE] = who->exe;
+    }
     event_send(tally->events, event);
     slot->times = 0;
     slot->sent = slot->received = 0;
@@ -87,7 +109,7 @@ static void ring(void *context)
         slot->is_used = slot->times > 0;
         is_busy |= slot->is_used;
         if (slot->times)
-            send_slot(tally, slot);
+            send_slot(tally, slot, NULL);
     }
     if (is_busy)
         start_timer(tally);
@@ -119,7 +141,7 @@ void tally_refused(struct tally *tally, const struct tally_refusal *refusal)
     set_text(slot->hint, sizeof(slot->hint), refusal->hint);
     slot->times = is_first ? 1 : slot->times + 1;
     if (is_first)
-        send_slot(tally, slot);
+        send_slot(tally, slot, refusal->who);
     start_timer(tally);
 }
 
@@ -142,7 +164,7 @@ void tally_reached(struct tally *tally, const struct host *host, uint64_t sent, 
     slot->sent += sent;
     slot->received += received;
     if (slot == &alone)
-        send_slot(tally, slot);
+        send_slot(tally, slot, NULL);
     else
         start_timer(tally);
 }
@@ -151,6 +173,6 @@ void tally_flush(struct tally *tally)
 {
     for (size_t i = 0; i < TALLY_SLOTS; i++) {
         if (tally->slots[i].is_used && tally->slots[i].times)
-            send_slot(tally, &tally->slots[i]);
+            send_slot(tally, &tally->slots[i], NULL);
     }
 }

@@ -12,6 +12,7 @@
 #include "net/hub.h"
 #include "policy/netrule.h"
 #include "wire/event.h"
+#include "wire/net.h"
 
 enum { TALLY_SLOTS = 256, TALLY_HOST_BYTES = LIMIT_HOST_BYTES + 16 };
 
@@ -42,9 +43,12 @@ struct tally_refusal {
     const struct host *host;
     enum event_verdict verdict;
     const char *rule, *message, *hint;
+    const struct net_answer *who; /* NULL: not known */
 };
 
 void tally_init(struct tally *tally, struct hub *hub, struct event_sender *events);
+/* Whether a refusal would be told at once, rather than counted. */
+bool tally_is_news(const struct tally *tally, const struct host *host, const char *way);
 void tally_refused(struct tally *tally, const struct tally_refusal *refusal);
 void tally_reached(struct tally *tally, const struct host *host, uint64_t sent, uint64_t received);
 /* All that has not been told yet. */

@@ -9,6 +9,7 @@
 #include "net/lookup.h"
 #include "net/names.h"
 #include "net/resolve.h"
+#include "net/who.h"
 #include "policy/build.h"
 #include "policy/publish.h"
 #include "program_net/confine.h"
@@ -36,6 +37,7 @@ struct program {
     struct names *names;
     struct lookups *lookups;
     struct resolver *resolver;
+    struct who who;
     struct hub_source control;
     struct gate gate;
     struct inlet inlet;
@@ -63,7 +65,7 @@ static size_t raise_files(void)
 }
 
 /* The rules, whose strings stay in the image. */
-static int read_rules(struct policy *policy, struct bawn_error *err)
+static int read_rules(struct program *program, struct bawn_error *err)
 {
     struct stat st;
     const void *image;
@@ -75,7 +77,10 @@ static int read_rules(struct policy *policy, struct bawn_error *err)
     if (image == MAP_FAILED)
         return error_errno(err, errno, "map the image");
     result = image_check(image, (size_t)st.st_size, err);
-    return result < 0 ? result : rules_unpack_net(image, policy, err);
+    if (result < 0)
+        return result;
+    who_init(&program->who, &program->hub, NET_CONTROL_FD, image);
+    return rules_unpack_net(image, &program->policy, err);
 }
 
 /* A resolv.conf that may have changed is worth a look. */
@@ -97,7 +102,11 @@ static void hear_launcher(void *context, uint32_t events)
     (void)events;
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         hub_end(&program->hub);
-    if (got < (ssize_t)sizeof(message.kind) || message.kind != NET_RESOLV)
+    if (got < (ssize_t)sizeof(message.kind))
+        return;
+    if (message.kind == NET_WHO)
+        who_take(&program->who, &message, (size_t)got);
+    if (message.kind != NET_RESOLV)
         return;
     ((char *)&message)[got] = '\0';
     lookups_take_resolv(program->lookups, message.text);
@@ -173,6 +182,7 @@ static int serve(struct program *program, struct bawn_error *err)
                                      .lookups = program->lookups,
                                      .resolver = program->resolver,
                                      .events = &program->events,
+                                     .who = &program->who,
                                      .fds_max = raise_files()};
     int result;
 
@@ -226,7 +236,7 @@ int main(int argc, char **argv)
     program->events = (struct event_sender){.sock = first_published(program) + program->published +
                                                     (program->published > 0),
                                             .who = WHO_NET};
-    result = read_rules(&program->policy, &err);
+    result = read_rules(program, &err);
     if (result == 0)
         result = make_parts(program, &err);
     if (result == 0)

@@ -53,8 +53,9 @@ static void log_it(const struct log *log, const struct event *event)
     log_event(
         log, event_name(event->what), {"by", event_who_name(event->who)},
         {"caller", text_of(event, EVENT_COMM)}, {"caller_pid", put_number(pid, event->pid, 0)},
-        {"call", text_of(event, EVENT_CALL)}, {"path", text_of(event, EVENT_PATH)},
-        {"rule", text_of(event, EVENT_RULE)}, {"verdict", event_verdict_name(event->verdict)},
+        {"caller_exe", text_of(event, EVENT_EXE)}, {"call", text_of(event, EVENT_CALL)},
+        {"path", text_of(event, EVENT_PATH)}, {"rule", text_of(event, EVENT_RULE)},
+        {"verdict", event_verdict_name(event->verdict)},
         {"answer", event->errnum ? strerror(event->errnum) : NULL},
         {"code", text_of(event, EVENT_CODE)}, {"text", text_of(event, EVENT_MESSAGE)},
         {"times", put_number(times, event->times, 1)}, {"lost", put_number(lost, event->lost, 0)});

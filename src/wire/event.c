@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 /* What need not be known is told only while no more than this waits to be read. */
-enum { WAITING_BYTES = 64 * 1024 };
+enum { WAITING_BYTES = 64 * 1024, EXE_BYTES = 1024 };
 
 struct head {
     uint32_t version, what, who, verdict;
@@ -28,9 +28,10 @@ static const size_t text_bytes[EVENT_TEXTS] = {
     [EVENT_CODE] = sizeof(((struct bawn_error *)0)->code),
     [EVENT_MESSAGE] = sizeof(((struct bawn_error *)0)->message),
     [EVENT_HINT] = sizeof(((struct bawn_error *)0)->hint),
+    [EVENT_EXE] = EXE_BYTES,
 };
 _Static_assert(sizeof(struct head) + 16 + 32 + EVENT_PATH_BYTES + LIMIT_PATH_BYTES +
-                       sizeof(struct bawn_error) <=
+                       sizeof(struct bawn_error) + EXE_BYTES <=
                    EVENT_BYTES,
                "the largest event fits");
 

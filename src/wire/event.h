@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_VERSION = 2 };
+enum { EVENT_VERSION = 3 };
 
 enum event_what {
     EVENT_REFUSED, /* a call of the command's: call, path, rule, verdict, errnum */
@@ -29,7 +29,8 @@ enum event_what {
     EVENT_STREAM,  /* what the command says cannot be written any more: error */
     EVENT_FAILED,  /* who tells it ends: error */
     EVENT_BARRED,  /* a host that the command may not reach: call is the way ("connect", "http",
-                      "socks", "lookup"), path is host:port, rule, verdict, message and hint */
+                      "socks", "lookup"), path is host:port, rule, verdict, message and hint;
+                      who connects, where that is known */
     EVENT_REACHED, /* connections to path, host:port, since the last one: times, sent, received */
     EVENT_ENDED,   /* the launcher's own: a process has ended that should not have */
     EVENT_COUNT,
@@ -50,7 +51,7 @@ enum event_who {
 
 enum event_verdict { VERDICT_NONE, VERDICT_ALLOW, VERDICT_ASK, VERDICT_DENY, VERDICT_COUNT };
 
-/* The last three are an error: see struct bawn_error. */
+/* Code, message and hint are an error: see struct bawn_error. */
 enum event_text {
     EVENT_COMM, /* the program that made the call */
     EVENT_CALL,
@@ -59,6 +60,7 @@ enum event_text {
     EVENT_CODE,
     EVENT_MESSAGE,
     EVENT_HINT,
+    EVENT_EXE, /* the path inside of the program that made the call, where somebody looked */
     EVENT_TEXTS,
 };
 

@@ -19,7 +19,7 @@ static const struct event whole = {
     .errnum = EACCES,
     .times = 3,
     .lost = 2,
-    .texts = {"sh", "openat", "/w/a\n\xff", "ask *.md", "run.x", "what: why", "do this"}};
+    .texts = {"sh", "openat", "/w/a\n\xff", "ask *.md", "run.x", "what: why", "do this", "/usr/bin/dash"}};
 
 static struct event_sender sender;
 static int reader;
