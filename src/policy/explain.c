@@ -259,10 +259,12 @@ static void net_remedy(const struct policy *policy, const struct net_decision *d
     else if (decision->rule && decision->rule->verdict == NET_DENY)
         strbuf_add(out, "take the host out of sandbox.network.deny: a denial always wins");
     else if (decision->for_program) {
-        strbuf_add(out, "take 'by' out of '");
+        const char *not_yet = net_rule_not_yet(decision->for_program);
+
+        strbuf_add(out, "'");
         message_net_rule_label(decision->for_program, out);
-        strbuf_addf(out, "', which opens the host to every program: %s",
-                    net_rule_not_yet(decision->for_program));
+        strbuf_addf(out, "' is for one program%s%s; take 'by' out to open the host to all",
+                    not_yet ? ", and " : "", not_yet ? not_yet : "");
     } else {
         strbuf_add(out, "add --allow-host '");
         strbuf_add_escaped(out, asked);

@@ -139,7 +139,7 @@ YAML
     run --separate-stderr -0 "$BAWN" why --isolated --policy policy.yaml connect git.example:22
     [[ $output == *"decided:   allow $words at "*"carries:   anything: bawn does not look at it (opaque)"* ]]
     run --separate-stderr -1 "$BAWN" why --isolated --policy policy.yaml connect api.example:443
-    [[ $output == *"unlisted"*"take 'by' out of 'allow api.example by=/usr/bin/git'"* ]]
+    [[ $output == *"unlisted"*"'allow api.example by=/usr/bin/git' is for one program"*"take 'by' out"* ]]
     run --separate-stderr -0 "$BAWN" why --isolated --policy policy.yaml --allow-host b.example connect b.example:1
     [[ $output == *"carries:   TLS or HTTP for this host; for anything else the rule must say opaque"* ]]
     run --separate-stderr -0 "$BAWN" policy show --isolated --policy policy.yaml
