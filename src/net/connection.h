@@ -45,7 +45,8 @@ enum way { WAY_PROXY /* which is not known yet */, WAY_HTTP, WAY_CONNECT, WAY_SO
 /* What the session is told of it. */
 struct refusal {
     enum event_verdict verdict;
-    struct strbuf rule, message, hint;
+    struct strbuf rule, why, hint;
+    struct strbuf text; /* for the client, without the hint */
 };
 
 struct connection {

@@ -8,6 +8,7 @@
 #include "net/names.h"
 #include "net/table.h"
 #include "policy/decide.h"
+#include "policy/explain.h"
 #include "policy/message.h"
 
 #include <errno.h>
@@ -141,21 +142,22 @@ static void say_nobody_is_there(const struct datagram_flow *flow)
 static void refuse(struct datagram_flow *flow, const struct net_decision *decision)
 {
     struct gate *gate = flow->all->gate;
-    autostrbuf struct strbuf message = {0};
-    autostrbuf struct strbuf rule = {0};
+    autostrbuf struct strbuf rule = {0}, why = {0}, hint = {0};
     char host[TALLY_HOST_BYTES];
 
     flow->is_refused = true;
     tally_host(&flow->to, host);
-    (void)message_net(gate->parts.policy, host, decision, &message);
     message_net_label(gate->parts.policy, decision, &rule);
-    if (!message.failed && message.text && !rule.failed && rule.text) {
+    message_net_why(decision, &why);
+    explain_net_remedy(gate->parts.policy, decision, host, &hint);
+    if (!why.failed && why.text) {
         const struct tally_refusal refusal = {
             .way = "datagram",
             .host = &flow->to,
             .verdict = decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY,
             .rule = rule.text,
-            .message = message.text};
+            .message = why.text,
+            .hint = hint.text};
 
         tally_refused(&gate->tally, &refusal);
     }

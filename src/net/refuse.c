@@ -3,6 +3,7 @@
  * refused, why, and what would allow it; in SOCKS a number; else a reset. */
 #include "net/connection.h"
 
+#include "policy/explain.h"
 #include "policy/message.h"
 
 #include <errno.h>
@@ -144,25 +145,6 @@ static const char *way_name(const struct connection *connection)
     return "connect";
 }
 
-/* The line of a policy that would allow it. */
-static void add_hint(const struct connection *connection, const struct net_decision *decision,
-                     const char *host, struct strbuf *out)
-{
-    if (decision->access == ACCESS_ASK)
-        strbuf_add(out, "bawn cannot ask for approval of connections yet. ");
-    if (decision->rule && decision->rule->verdict == NET_DENY)
-        strbuf_add(out, "A rule in sandbox.network.deny is against it, and a denial always wins.");
-    else if (decision->reason == NET_BY_SPECIAL && connection->to.kind == HOST_NAME)
-        strbuf_add(out, "List the address itself in sandbox.network.allow, or pin the name to it "
-                        "in sandbox.network.hosts.");
-    else if (decision->reason == NET_BY_MODE)
-        strbuf_add(out, "Set sandbox.network.mode to proxy, and list the host in "
-                        "sandbox.network.allow.");
-    else
-        strbuf_addf(out, "To allow it, add this line to sandbox.network.allow in the policy: %s",
-                    host);
-}
-
 static const char *text_of(const struct strbuf *text)
 {
     return text->text && !text->failed ? text->text : NULL;
@@ -176,11 +158,11 @@ static void tally(struct connection *connection, const struct net_answer *who)
                                        .host = &connection->to,
                                        .verdict = refusal->verdict,
                                        .rule = text_of(&refusal->rule),
-                                       .message = text_of(&refusal->message),
+                                       .message = text_of(&refusal->why),
                                        .hint = text_of(&refusal->hint),
                                        .who = who};
 
-    if (refusal->message.text)
+    if (refusal->why.text)
         tally_refused(&connection->gate->tally, &told);
 }
 
@@ -191,7 +173,8 @@ void refuse_end(struct connection *connection)
     if (connection->stage == STAGE_REFUSED)
         tally(connection, NULL);
     strbuf_done(&refusal->rule);
-    strbuf_done(&refusal->message);
+    strbuf_done(&refusal->why);
+    strbuf_done(&refusal->text);
     strbuf_done(&refusal->hint);
 }
 
@@ -203,9 +186,9 @@ static void conclude(struct connection *connection, const struct net_answer *who
     const char *rule = text_of(&refusal->rule);
 
     tally(connection, who);
-    strbuf_addf(&text, "%s\n", text_of(&refusal->message) ? refusal->message.text : "");
+    strbuf_addf(&text, "%s\n", text_of(&refusal->text) ? refusal->text.text : "");
     if (text_of(&refusal->hint))
-        strbuf_addf(&text, "%s\n", refusal->hint.text);
+        strbuf_addf(&text, "To change that: %s\n", refusal->hint.text);
     tell(connection, 403, SOCKS_REFUSED, rule ? rule : "", text.failed ? "" : text.text);
 }
 
@@ -218,8 +201,8 @@ static void on_known(void *context, const struct net_answer *answer)
     connection_leave(connection);
 }
 
-static void refuse(struct connection *connection, const struct net_decision *decision,
-                   const char *message, const char *hint)
+/* Texts are in its refusal already, but for the rule. */
+static void refuse(struct connection *connection, const struct net_decision *decision)
 {
     struct refusal *refusal = &connection->refusal;
     struct gate *gate = connection->gate;
@@ -227,9 +210,6 @@ static void refuse(struct connection *connection, const struct net_decision *dec
     dial_stop(&connection->dial);
     refusal->verdict = decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY;
     message_net_label(gate->parts.policy, decision, &refusal->rule);
-    strbuf_add(&refusal->message, message);
-    if (hint)
-        strbuf_add(&refusal->hint, hint);
     if (!gate->parts.who || !tally_is_news(&gate->tally, &connection->to, way_name(connection))) {
         conclude(connection, NULL);
         return;
@@ -242,32 +222,33 @@ static void refuse(struct connection *connection, const struct net_decision *dec
 
 void refuse_decision(struct connection *connection, const struct net_decision *decision)
 {
-    autostrbuf struct strbuf message = {0};
-    autostrbuf struct strbuf hint = {0};
+    const struct policy *policy = connection->gate->parts.policy;
+    struct refusal *refusal = &connection->refusal;
     char host[TALLY_HOST_BYTES];
 
     tally_host(&connection->to, host);
-    (void)message_net(connection->gate->parts.policy, host, decision, &message);
-    add_hint(connection, decision, host, &hint);
-    if (message.failed || hint.failed || !message.text)
-        connection_reset(connection);
-    else
-        refuse(connection, decision, message.text, hint.text);
+    message_net_why(decision, &refusal->why);
+    (void)message_net(policy, host, decision, &refusal->text);
+    explain_net_remedy(policy, decision, host, &refusal->hint);
+    refuse(connection, decision);
 }
 
 void refuse_words(struct connection *connection, const char *hint, const char *format, ...)
 {
+    struct refusal *refusal = &connection->refusal;
     char host[TALLY_HOST_BYTES];
     char why[512];
-    char message[sizeof(host) + sizeof(why) + 32];
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(why, sizeof(why), format, args);
     va_end(args);
     tally_host(&connection->to, host);
-    (void)snprintf(message, sizeof(message), "Cannot connect to '%s': %s.", host, why);
-    refuse(connection, &connection->decision, message, hint);
+    strbuf_add(&refusal->why, why);
+    strbuf_addf(&refusal->text, "Cannot connect to '%s': %s.", host, why);
+    if (hint)
+        strbuf_add(&refusal->hint, hint);
+    refuse(connection, &connection->decision);
 }
 
 void refuse_request(struct connection *connection, int status, const char *why)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "net/resolve_own.h"
 #include "net/vet.h"
+#include "policy/explain.h"
 #include "policy/message.h"
 
 #include <stdlib.h>
@@ -124,32 +125,10 @@ static bool is_told(struct resolver *resolver, const char *name)
     return false;
 }
 
-/* The line of a policy that would allow it. */
-static void add_hint(const struct host *host, const struct net_decision *decision,
-                     struct strbuf *out)
-{
-    switch (decision->reason) {
-    case NET_BY_RULE:
-        strbuf_add(out, "a rule says so: see sandbox.network");
-        break;
-    case NET_BY_MODE:
-        strbuf_addf(out, "sandbox.network: {mode: proxy, allow: [\"%s\"]}", host->name);
-        break;
-    case NET_BY_SPECIAL:
-        strbuf_addf(out, "pin it, if that is meant: sandbox.network.hosts: {\"%s\": ADDRESS}",
-                    host->name);
-        break;
-    case NET_BY_UNLISTED:
-    case NET_BY_HOST_PORT:
-        strbuf_addf(out, "sandbox.network.allow: [\"%s\"]", host->name);
-        break;
-    }
-}
-
 static void tell_refusal(struct resolver *resolver, const struct host *host,
                          const struct net_decision *decision, const char *label)
 {
-    autostrbuf struct strbuf message = {0}, hint = {0};
+    autostrbuf struct strbuf why = {0}, hint = {0};
     struct event event = {
         .what = EVENT_BARRED,
         .verdict = decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY,
@@ -157,9 +136,9 @@ static void tell_refusal(struct resolver *resolver, const struct host *host,
 
     if (is_told(resolver, host->name))
         return;
-    event.texts[EVENT_CODE] = message_net(resolver->policy, host->name, decision, &message);
-    add_hint(host, decision, &hint);
-    event.texts[EVENT_MESSAGE] = message.text;
+    message_net_why(decision, &why);
+    explain_net_remedy(resolver->policy, decision, host->name, &hint);
+    event.texts[EVENT_MESSAGE] = why.text;
     event.texts[EVENT_HINT] = hint.text;
     event_send(resolver->events, event);
 }

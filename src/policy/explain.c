@@ -241,8 +241,8 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     return 0;
 }
 
-static void net_remedy(const struct policy *policy, const struct net_decision *decision,
-                       const char *asked, struct strbuf *out)
+void explain_net_remedy(const struct policy *policy, const struct net_decision *decision,
+                        const char *asked, struct strbuf *out)
 {
     if (decision->access == ACCESS_ALLOW)
         strbuf_add(out, "to refuse it, add the host to sandbox.network.deny");
@@ -255,7 +255,8 @@ static void net_remedy(const struct policy *policy, const struct net_decision *d
     else if (decision->reason == NET_BY_SPECIAL && strcmp(decision->special, "loopback") == 0)
         strbuf_add(out, "list the port in sandbox.network.host_ports to reach it on the host");
     else if (decision->reason == NET_BY_SPECIAL)
-        strbuf_add(out, "list the address itself in sandbox.network.allow");
+        strbuf_add(out, "list the address itself in sandbox.network.allow, or pin a name to it in "
+                        "sandbox.network.hosts");
     else if (decision->rule && decision->rule->verdict == NET_DENY)
         strbuf_add(out, "take the host out of sandbox.network.deny: a denial always wins");
     else if (decision->for_program) {
@@ -296,7 +297,7 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
 
     decide_net(policy, target, &decision);
     message_net_label(policy, &decision, &label);
-    net_remedy(policy, &decision, asked, &remedy);
+    explain_net_remedy(policy, &decision, asked, &remedy);
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
     if (format == BAWN_FORMAT_JSON) {
         json_open(out, NULL, '{');

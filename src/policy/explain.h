@@ -22,6 +22,10 @@ int explain_path(const struct policy *policy, const struct path_story *story,
 void explain_net(const struct policy *policy, const char *asked, const struct host *target,
                  enum bawn_format format, struct strbuf *out);
 
+/* What would make the decision another one. asked: the host as it was asked for. */
+void explain_net_remedy(const struct policy *policy, const struct net_decision *decision,
+                        const char *asked, struct strbuf *out);
+
 /* "FILE:LINE:COLUMN", or the layer's name when there is no file. */
 void explain_origin(const struct layer *layer, struct origin origin, struct strbuf *out);
 

@@ -262,6 +262,19 @@ const char *message_net_outer(const char *asked, const char *refusal, struct str
     return "network.outer";
 }
 
+void message_net_why(const struct net_decision *decision, struct strbuf *out)
+{
+    if (decision->reason == NET_BY_MODE)
+        strbuf_add(out, "there is no network");
+    else if (decision->access == ACCESS_ASK)
+        strbuf_add(out, "it needs approval, and this version asks nobody");
+    else if (decision->reason == NET_BY_SPECIAL)
+        strbuf_addf(out, "%s addresses must be listed by address", decision->special);
+    else
+        strbuf_add(out, decision->reason == NET_BY_UNLISTED ? "the host is not allowed"
+                                                            : "the policy denies the host");
+}
+
 const char *message_net(const struct policy *policy, const char *asked,
                         const struct net_decision *decision, struct strbuf *out)
 {

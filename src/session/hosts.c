@@ -67,7 +67,7 @@ void session_tell_hosts(const struct session *session)
         if (told == TOLD_MOST)
             continue;
         told++;
-        (void)error_set(&said, EACCES, "run.host", "refused %s: %s", count->host, count->why);
+        (void)error_set(&said, EACCES, "run.host", "%s was refused: %s", count->host, count->why);
         error_hint(&said, "%s", count->hint);
         session_say(session, &said);
     }
