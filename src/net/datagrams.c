@@ -148,7 +148,7 @@ static void refuse(struct datagram_flow *flow, const struct net_decision *decisi
     flow->is_refused = true;
     tally_host(&flow->to, host);
     message_net_label(gate->parts.policy, decision, &rule);
-    message_net_why(decision, &why);
+    (void)message_net_why(decision, &why);
     explain_net_remedy(gate->parts.policy, decision, host, &hint);
     if (!why.failed && why.text) {
         const struct tally_refusal refusal = {

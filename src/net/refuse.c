@@ -227,7 +227,7 @@ void refuse_decision(struct connection *connection, const struct net_decision *d
     char host[TALLY_HOST_BYTES];
 
     tally_host(&connection->to, host);
-    message_net_why(decision, &refusal->why);
+    (void)message_net_why(decision, &refusal->why);
     (void)message_net(policy, host, decision, &refusal->text);
     explain_net_remedy(policy, decision, host, &refusal->hint);
     refuse(connection, decision);

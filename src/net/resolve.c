@@ -136,7 +136,7 @@ static void tell_refusal(struct resolver *resolver, const struct host *host,
 
     if (is_told(resolver, host->name))
         return;
-    message_net_why(decision, &why);
+    event.texts[EVENT_CODE] = message_net_why(decision, &why);
     explain_net_remedy(resolver->policy, decision, host->name, &hint);
     event.texts[EVENT_MESSAGE] = why.text;
     event.texts[EVENT_HINT] = hint.text;

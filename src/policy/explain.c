@@ -267,6 +267,8 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
         strbuf_addf(out, "' is for one program%s%s; take 'by' out to open the host to all",
                     not_yet ? ", and " : "", not_yet ? not_yet : "");
     } else {
+        if (decision->access == ACCESS_ASK)
+            strbuf_add(out, "this version asks nobody: ");
         strbuf_add(out, "add --allow-host '");
         strbuf_add_escaped(out, asked);
         strbuf_add(out, "', or the host to sandbox.network.allow");

@@ -262,7 +262,20 @@ const char *message_net_outer(const char *asked, const char *refusal, struct str
     return "network.outer";
 }
 
-void message_net_why(const struct net_decision *decision, struct strbuf *out)
+static const char *net_code(const struct net_decision *decision)
+{
+    if (decision->access == ACCESS_ALLOW)
+        return "network.allowed";
+    if (decision->reason == NET_BY_MODE)
+        return "network.disabled";
+    if (decision->access == ACCESS_ASK)
+        return "network.ask";
+    if (decision->reason == NET_BY_SPECIAL)
+        return "network.special_address";
+    return decision->reason == NET_BY_UNLISTED ? "network.unlisted" : "network.denied";
+}
+
+const char *message_net_why(const struct net_decision *decision, struct strbuf *out)
 {
     if (decision->reason == NET_BY_MODE)
         strbuf_add(out, "there is no network");
@@ -273,35 +286,30 @@ void message_net_why(const struct net_decision *decision, struct strbuf *out)
     else
         strbuf_add(out, decision->reason == NET_BY_UNLISTED ? "the host is not allowed"
                                                             : "the policy denies the host");
+    return net_code(decision);
 }
 
 const char *message_net(const struct policy *policy, const char *asked,
                         const struct net_decision *decision, struct strbuf *out)
 {
-    const char *code = "network.denied";
-
     if (decision->access == ACCESS_ALLOW)
-        return "network.allowed";
+        return net_code(decision);
     if (decision->reason == NET_BY_MODE) {
         strbuf_add(out, "Network access is disabled for this worker");
-        return "network.disabled";
+        return net_code(decision);
     }
     strbuf_add(out, "Cannot connect to '");
     strbuf_add_escaped(out, asked);
-    if (decision->access == ACCESS_ASK) {
+    if (decision->access == ACCESS_ASK)
         strbuf_add(out, "' without approval.");
-        code = "network.ask";
-    } else if (decision->reason == NET_BY_SPECIAL) {
+    else if (decision->reason == NET_BY_SPECIAL)
         strbuf_addf(out, "': %s addresses must be listed by address.", decision->special);
-        code = "network.special_address";
-    } else if (decision->reason == NET_BY_UNLISTED) {
+    else if (decision->reason == NET_BY_UNLISTED)
         strbuf_add(out, "': host is not allowed.");
-        code = "network.unlisted";
-    } else {
+    else
         strbuf_add(out, "': host is denied by policy.");
-    }
     strbuf_addf(out, "\nAllowed hosts: %s", policy->hosts);
-    return code;
+    return net_code(decision);
 }
 
 const char *message_suffix(const char *asked, const char *const *suffixes, struct strbuf *out)

@@ -27,8 +27,8 @@ const char *message_outer(enum message_op op, const char *asked, const char *ref
                           struct strbuf *out);
 const char *message_net_outer(const char *asked, const char *refusal, struct strbuf *out);
 
-/* Why, in a few words. */
-void message_net_why(const struct net_decision *decision, struct strbuf *out);
+/* The same in a few words. */
+const char *message_net_why(const struct net_decision *decision, struct strbuf *out);
 const char *message_net(const struct policy *policy, const char *asked,
                         const struct net_decision *decision, struct strbuf *out);
 
