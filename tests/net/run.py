@@ -381,6 +381,41 @@ def a_hostile_server_is_a_bad_gateway():
 
 
 @case
+def an_answer_ends_where_it_says():
+    def holding(answer):
+        def serve(server, sock):
+            server.said.append(read_head(sock))
+            sock.sendall(answer)
+            read_all(sock)
+        return serve
+
+    net = start()
+    ok, length = b"HTTP/1.1 200 OK\r\n", b"Content-Length: 5\r\n"
+    for name, method, answer, wanted in (
+            ("length", "GET", ok + length + b"\r\nhello", b"\r\n\r\nhello"),
+            ("more than its length", "GET", ok + length + b"\r\nhello, unwanted", b"\r\n\r\nhello"),
+            ("chunks", "GET", ok + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\nunwanted", b"0\r\n\r\n"),
+            ("no body", "GET", b"HTTP/1.1 304 Not Modified\r\n" + length + b"\r\n", b"\r\n\r\n"),
+            ("HEAD", "HEAD", ok + length + b"\r\nunwanted", b"\r\n\r\n")):
+        server = Server("127.0.0.2", 80, holding(answer))
+        began = time.monotonic()
+        found = ask(get("good.test", method=method))
+        holds(found.endswith(wanted) and b"unwanted" not in found, (name, found))
+        holds(time.monotonic() - began < 1, f"{name}: waits for the server")
+        server.close()
+    for name, answer in (("length", ok + length + b"\r\nhel"),
+                         ("chunks", ok + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhel"),
+                         ("no chunks", ok + b"Transfer-Encoding: chunked\r\n\r\nhello, hello, hello")):
+        server = Server("127.0.0.2", 80, saying(answer))
+        holds(ask(get("good.test")).endswith(b"<reset>"), f"{name}: a part taken for the whole")
+        server.close()
+    server = Server("127.0.0.2", 80, saying(ok + length + b"Content-Length: 6\r\n\r\nhello"))
+    equal(status_of(ask(get("good.test"))), 502, "two lengths")
+    server.close()
+    net.stop()
+
+
+@case
 def answers_before_the_last_one_come_at_once():
     def serve(server, sock):
         server.said.append(read_head(sock))
