@@ -120,7 +120,7 @@ void lookups_take_resolv(struct lookups *lookups, const char *text)
 
     lookups->looked_ms = clock_ms();
     resolv_conf_read(text, &conf);
-    if (memcmp(&conf, &lookups->conf, sizeof(conf)) == 0)
+    if (resolv_conf_is_same(&conf, &lookups->conf))
         return;
     lookups->conf = conf;
     upstream_set(lookups->upstream, &conf);

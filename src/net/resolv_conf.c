@@ -95,10 +95,7 @@ void resolv_conf_read(const char *text, struct resolv_conf *ret_conf)
     static const struct resolv_server local = {.address = "127.0.0.1"};
     char word[WORD_BYTES];
 
-    /* Whole, so that two of them can be compared. */
-    memset(ret_conf, 0, sizeof(*ret_conf));
-    ret_conf->timeout_seconds = 5;
-    ret_conf->attempts = 2;
+    *ret_conf = (struct resolv_conf){.timeout_seconds = 5, .attempts = 2};
     while (*text) {
         const char *line = text;
 
@@ -114,4 +111,17 @@ void resolv_conf_read(const char *text, struct resolv_conf *ret_conf)
     }
     if (ret_conf->server_count == 0)
         ret_conf->servers[ret_conf->server_count++] = local;
+}
+
+bool resolv_conf_is_same(const struct resolv_conf *a, const struct resolv_conf *b)
+{
+    if (a->server_count != b->server_count || a->timeout_seconds != b->timeout_seconds ||
+        a->attempts != b->attempts || a->use_tcp != b->use_tcp)
+        return false;
+    for (size_t i = 0; i < a->server_count; i++) {
+        if (strcmp(a->servers[i].address, b->servers[i].address) != 0 ||
+            strcmp(a->servers[i].scope, b->servers[i].scope) != 0)
+            return false;
+    }
+    return true;
 }

@@ -27,4 +27,6 @@ struct resolv_conf {
 /* Whatever the text, something comes out: lines that are not understood are left out. */
 void resolv_conf_read(const char *text, struct resolv_conf *ret_conf);
 
+bool resolv_conf_is_same(const struct resolv_conf *a, const struct resolv_conf *b);
+
 #endif

@@ -195,10 +195,12 @@ struct upstream *upstream_new(struct hub *hub, uint16_t server_port, struct bawn
 {
     struct upstream *upstream = calloc(1, sizeof(*upstream));
     struct resolv_conf conf;
-    int r = upstream ? 0 : error_memory(err);
+    int r = 0;
 
-    if (r < 0)
+    if (!upstream) {
+        (void)error_memory(err);
         return NULL;
+    }
     upstream->hub = hub;
     upstream->server_port = server_port;
     upstream->has_library = ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS;
@@ -209,7 +211,7 @@ struct upstream *upstream_new(struct hub *hub, uint16_t server_port, struct bawn
         upstream->channels[i].is_stream = i >= DATAGRAM_CHANNELS;
         r = open_channel(&upstream->channels[i], err);
     }
-    if (r < 0) {
+    if (r != 0) {
         upstream_free(upstream);
         return NULL;
     }
