@@ -445,7 +445,7 @@ def smuggling(t):
 def first_lines(t):
     lines = ["GET", "GET /", f"GET  http://{WEB}/ HTTP/1.1", f"GET http://{WEB}/ HTTP/1.1 x", f"GET http://{WEB}/ HTTP/3.0",
              f" GET http://{WEB}/ HTTP/1.1", f"GET http://{WEB}/\0 HTTP/1.1", f"G\x01T http://{WEB}/ HTTP/1.1",
-             "GET http:/// HTTP/1.1", f"GET file://{WEB}/ HTTP/1.1", f"GET ftp://{WEB}/ HTTP/1.1",
+             "GET http:/// HTTP/1.1", "GET / HTTP/1.1", f"GET file://{WEB}/ HTTP/1.1", f"GET ftp://{WEB}/ HTTP/1.1",
              f"CONNECT {WEB} HTTP/1.1", f"CONNECT {WEB}:0 HTTP/1.1", f"CONNECT {WEB}:99999 HTTP/1.1",
              f"CONNECT http://{WEB}:80/ HTTP/1.1", f"CONNECT {WEB}:80:80 HTTP/1.1", f"CONNECT {WEB}:0x50 HTTP/1.1"]
     results = t.tries([{"do": "talk", "send": f"{line}\r\nHost: {WEB}\r\n\r\n", "seconds": 5} for line in lines])
