@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2030,SC2031,SC2154 # run sets output and status
 # Coding agents inside, each with its preset and no other grant than the place where it is installed:
-# what npm has is installed below $AGENTS and started. The model is stand_in.py, inside too. As who
-# runs this and, from root, as bawn-test.
+# what npm has is installed below $AGENTS and started. All of it happens in the lab (tests/net/README.md),
+# where the hosts that the presets allow are stand_in.py: no packet leaves the machine. As root and as
+# bawn-test. Root's agents know of the proxy; those of bawn-test know of none.
 load ../cli/common
 
 setup_file() {
     local live=$BATS_TEST_DIRNAME
 
     : "${AGENTS:?names the directory to install into: make test-agents}"
+    [ "$(id -u)" -eq 0 ] || return 0
     if [[ ! -e $AGENTS/prefix/bin/opencode ]]; then
         # Then each test is skipped.
         npm ping --fetch-retries 0 --cache "$AGENTS/cache" >/dev/null 2>&1 || return 0
@@ -16,30 +18,59 @@ setup_file() {
         env HOME="$AGENTS/home" npm install --silent --no-audit --no-fund --userconfig "$HOME/.npmrc" \
             --cache "$AGENTS/cache" --global --prefix "$AGENTS/prefix" @anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai
     fi
-    cp "$live/stand_in.py" "$live/first_screen.py" "$BATS_FILE_TMPDIR"
+    cp "$live/first_screen.py" "$BATS_FILE_TMPDIR"
+    start_lab "$live/../net/lab" "$live/agents.zone" "$live/stand_in.py"
     chmod -R a+rX "$BATS_FILE_TMPDIR"
+    export BATS_TEST_TIMEOUT=120
+}
+
+# start_lab LAB ZONE STAND_IN: they run until teardown_file.
+start_lab() {
+    local tries
+
+    # shellcheck disable=SC2016 # the words are the shell's in the lab
+    "$1" --zone "$2" --leave 443 -- sh -c 'cp "$LAB_CA" "$1/ca.pem" && echo "$LAB_LOG" >"$1/log" &&
+        exec python3 "$2" "$LAB/ca/server.pem" "$LAB/ca/server.key" "$1/record"' sh "$BATS_FILE_TMPDIR" "$3" 3>&- &
+    LAB_PID=$!
+    export LAB_PID LAB_FIRST LAB_LOG
+    for ((tries = 0; tries < 300; tries++)); do
+        [[ ! -e $BATS_FILE_TMPDIR/record ]] || break
+        sleep 0.1
+    done
+    # The first process of the lab's namespaces, and its log as it is seen from here.
+    LAB_FIRST=$(cat "/proc/$LAB_PID/task/$LAB_PID/children")
+    LAB_FIRST=${LAB_FIRST%% *}
+    LAB_LOG=/proc/$LAB_FIRST/root$(cat "$BATS_FILE_TMPDIR/log")
+    [[ -e $LAB_LOG ]]
+}
+
+teardown_file() {
+    [[ -z ${LAB_PID-} ]] || kill "$LAB_PID"
 }
 
 setup() {
+    [ "$(id -u)" -eq 0 ] || skip "only root can make the lab"
     [[ -e $AGENTS/prefix/bin/opencode ]] || skip "npm is not there or cannot be reached"
     cli_setup
     unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME
     export TERM=xterm-256color PATH=$AGENTS/prefix/bin:$PATH
     # Variables that the presets let in.
     export ANTHROPIC_API_KEY=sk-ant-stand-in OPENAI_API_KEY=sk-stand-in GEMINI_API_KEY=stand-in
-    export ANTHROPIC_BASE_URL=http://127.0.0.1:8080 GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8080
+    export NODE_EXTRA_CA_CERTS=$WORK/ca.pem CODEX_CA_CERTIFICATE=$WORK/ca.pem
+    unset ANTHROPIC_BASE_URL OPENAI_BASE_URL GOOGLE_GEMINI_BASE_URL
+    cp "$BATS_FILE_TMPDIR/ca.pem" .
     agent=${BATS_TEST_DESCRIPTION%%:*}
-    cp "$BATS_FILE_TMPDIR/stand_in.py" .
     "home_$agent"
     seed .bashrc own
     seed .ssh/id_rsa own
-    as=()
+    as=(nsenter --target "$LAB_FIRST" --net --mount --pid --wdns="$WORK" --)
+    options=() proxy=http://127.0.0.1:800
     if [[ $BATS_TEST_DESCRIPTION == *"bawn-test"* ]]; then
-        [ "$(id -u)" -eq 0 ] || skip "only root can be another user"
         id bawn-test >/dev/null || skip "no user bawn-test"
         chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_RUN_TMPDIR/file" "$BATS_TEST_TMPDIR"
         chown -R bawn-test: "$BATS_TEST_TMPDIR"
-        as=(runuser -u bawn-test -- env HOME="$HOME" PATH="$PATH")
+        as+=(runuser -u bawn-test -- env HOME="$HOME" PATH="$PATH")
+        options=(--set sandbox.network.proxy_env=false) proxy=none
     fi
 }
 
@@ -63,24 +94,21 @@ home_claude() {
     login=.claude/.credentials.json
     screen='for shortcuts'
     prompt=(claude -p --dangerously-skip-permissions "make a file")
+    hosts=(api.anthropic.com platform.claude.com)
 }
 
 home_codex() {
     seed .codex/config.toml 'model = "gpt-5"
-model_provider = "stand"
 sandbox_mode = "danger-full-access"
-[model_providers.stand]
-name = "stand"
-base_url = "http://127.0.0.1:8080/v1"
-env_key = "OPENAI_API_KEY"
 [projects."'"$WORK"'"]
 trust_level = "trusted"'
     seed .codex/rules/default.rules '# own'
     seed .codex/skills/own/SKILL.md own
-    seed .codex/auth.json '{"OPENAI_API_KEY": "own login"}'
+    seed .codex/auth.json '{"OPENAI_API_KEY": "own-login"}'
     login=.codex/auth.json
     screen='OpenAI Codex'
     prompt=(codex exec --skip-git-repo-check "make a file")
+    hosts=(api.openai.com chatgpt.com auth.openai.com)
 }
 
 home_gemini() {
@@ -92,12 +120,11 @@ home_gemini() {
     login=.gemini/oauth_creds.json
     screen='Type your message'
     prompt=(gemini --yolo -m gemini-2.5-flash -p "make a file")
+    hosts=(generativelanguage.googleapis.com cloudcode-pa.googleapis.com oauth2.googleapis.com)
 }
 
 home_opencode() {
-    seed .config/opencode/opencode.json '{"model": "stand/stand-in", "provider": {"stand": {
-        "npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:8080/v1"},
-        "models": {"stand-in": {"name": "stand-in"}}}}}'
+    seed .config/opencode/opencode.json '{"model": "anthropic/claude-sonnet-4-5"}'
     seed .config/opencode/plugin/own.txt own
     seed .local/share/opencode/opencode.db own
     seed .local/share/opencode/snapshot/own/config own
@@ -105,10 +132,11 @@ home_opencode() {
     login=.local/share/opencode/auth.json
     screen='Ask anything'
     prompt=(opencode run "make a file")
+    hosts=(api.anthropic.com models.opencode.ai opencode.ai)
 }
 
 inside() {
-    "${as[@]}" "$BAWN" run --ro "$AGENTS/prefix" --preset "$agent" -- "$@"
+    "${as[@]}" "$BAWN" run "${options[@]}" --ro "$AGENTS/prefix" --preset "$agent" -- timeout 60 "$@"
 }
 
 starts() {
@@ -120,29 +148,56 @@ starts() {
 
 shows_its_first_screen() {
     "${as[@]}" python3 "$BATS_FILE_TMPDIR/first_screen.py" "$screen" \
-        "$BAWN" run --ro "$AGENTS/prefix" --preset "$agent" -- "$agent"
+        "$BAWN" run "${options[@]}" --ro "$AGENTS/prefix" --preset "$agent" -- "$agent"
     sha256sum --check --quiet "$BATS_TEST_TMPDIR/seeds"
+}
+
+# asked START: the names that the lab's DNS server was asked for since its log was so long.
+asked() {
+    tail -c "+$(($1 + 1))" "$LAB_LOG" | python3 -c '
+import json, sys
+print("\n".join(sorted({e["name"] for e in map(json.loads, sys.stdin) if e["kind"] == "dns"})))'
+}
+
+# takes_a_turn COMMAND...: the model wants tool.sh run, the agent runs it and tells the result, and the
+# model says that all is done. The model is at the first of the hosts.
+takes_a_turn() {
+    local start word=$RANDOM$RANDOM$RANDOM
+
+    echo "echo the word is $word" >>tool.sh
+    start=$(stat -c %s "$LAB_LOG")
+    run inside "$@"
+    printf '%s\n' "$output" >&2
+    asked "$start" >"$BATS_TEST_TMPDIR/asked"
+    cat "$BATS_TEST_TMPDIR/asked" >&2
+    [ "$status" -eq 0 ]
+    [[ $output == *"The stand-in is done."* ]]
+    # The witnesses are the lab's servers: the model got the result, and no other name was looked up.
+    grep -q "\"host\": \"${hosts[0]}\".*\"result\": .*the word is $word" "$BATS_FILE_TMPDIR/record"
+    grep -qx "${hosts[0]}" "$BATS_TEST_TMPDIR/asked"
+    ! grep -vxF "$(printf '%s\n' "${hosts[@]}")" "$BATS_TEST_TMPDIR/asked" || false
 }
 
 # The command that the model wants run tries to write what is the user's, and shows the login.
 calls_a_tool() {
-    cat >tool.sh <<'TOOL'
+    cat >tool.sh <<TOOL
 while read -r _ file; do
-    (echo inside >"$file") 2>/dev/null && echo "wrote $file" >>wrote
-    rm -f "$file"
+    (echo inside >"\$file") 2>/dev/null && echo "wrote \$file" >>wrote
+    rm -f "\$file"
 done <seeds
-cat "$1" >login
+mkdir -p "$BATS_TEST_TMPDIR" && echo inside >"$BATS_TEST_TMPDIR/outside"
+cat ~/$login >login
 cat ~/.claude/projects/-other/*.jsonl >>other 2>/dev/null || rm -f other
+echo "\${https_proxy-none}" >proxy
 echo made >made
 TOOL
     # What is a copy is the agent's to write.
     grep -v -e .ssh/ -e .bashrc -e opencode.db -e opencode/snapshot/ -e .claude.json -e config.toml -e .gemini/settings.json \
         -e trustedFolders.json "$BATS_TEST_TMPDIR/seeds" >seeds
-    run inside python3 stand_in.py 8080 "sh tool.sh ~/$login" -- timeout 60 "${prompt[@]}"
-    printf '%s\n' "$output" >&2
-    [ "$status" -eq 0 ]
-    [[ $output == *"The stand-in is done."* ]]
+    takes_a_turn "${prompt[@]}"
     [ "$(cat made)" = made ]
+    [ "$(cat proxy)" = "$proxy" ]
+    [ ! -e "$BATS_TEST_TMPDIR/outside" ]
     [ "$(stat -c %u made)" = "$(stat -c %u .)" ]
     cmp login "$HOME/$login"
     [ ! -e wrote ]
@@ -166,16 +221,21 @@ TOOL
 
 # With --write-back what it noted of the start is in the real file, beside what was there.
 takes_its_notes_back() {
-    run "${as[@]}" "$BAWN" run --ro "$AGENTS/prefix" --preset claude --write-back -- python3 stand_in.py 8080 true -- \
-        timeout 60 claude -p --dangerously-skip-permissions "make a file"
-    printf '%s\n' "$output" >&2
-    [ "$status" -eq 0 ]
+    options+=(--write-back)
+    takes_a_turn "${prompt[@]}"
     [[ $output == *"$HOME/.claude.json: what the command wrote to its copy was written back"* ]]
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not (d["hasCompletedOnboarding"] and len(d) > 4))' "$HOME/.claude.json"
     [ "$(stat -c %u "$HOME/.claude.json")" = "$(stat -c %u "$HOME")" ]
 }
 @test "claude: what it notes is written back when asked for" { takes_its_notes_back; }
 @test "claude: what it notes is written back when asked for (as bawn-test)" { takes_its_notes_back; }
+
+@test "claude: a model elsewhere is reached when it is allowed" {
+    options+=(--allow-host gateway.example)
+    hosts=(gateway.example "${hosts[@]}")
+    export ANTHROPIC_BASE_URL=https://gateway.example
+    takes_a_turn "${prompt[@]}"
+}
 
 @test "codex: starts" { starts; }
 @test "codex: starts (as bawn-test)" { starts; }

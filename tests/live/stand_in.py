@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays the model that a coding agent talks to, for one dialogue: the first answer calls the agent's
+"""Plays the models that coding agents talk to, under all their names: the first answer calls the agent's
 shell tool, the next one says that all is done. Speaks the streaming protocols of Anthropic (messages),
-OpenAI (responses, chat) and Gemini (streamGenerateContent).
+OpenAI (responses, chat) and Gemini (streamGenerateContent), on port 443 in TLS.
 
-stand_in.py PORT SHELL_COMMAND -- AGENT...: runs the agent while it serves, and ends with its status.
+stand_in.py CERTIFICATE KEY RECORD: writes each request to RECORD, an object a line, with the result of
+the tool where the agent tells it.
 """
 import http.server
 import json
-import subprocess
+import socket
+import ssl
 import sys
-import threading
 
 SHELL_TOOLS = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
+COMMAND = "sh tool.sh"
 DONE = "The stand-in is done."
+RESULT_CHARACTERS = 2000
+CLIENT_SECONDS = 60
 
 
 def tool_of(request):
@@ -98,7 +102,11 @@ PROTOCOLS = (
 class Provider(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def answer(self, status, kind, body):
+    def answer(self, status, kind, body, result=None):
+        json.dump({"host": self.headers.get("Host"), "method": self.command, "path": self.path,
+                   "status": status, "result": result}, self.server.record)
+        self.server.record.write("\n")
+        self.server.record.flush()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -107,7 +115,8 @@ class Provider(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def do_GET(self):
-        self.answer(404, "application/json", b"{}")
+        """Nothing is there. Who asks for a WebSocket is told at once that there is none."""
+        self.answer(426 if "Upgrade" in self.headers else 404, "application/json", b"{}")
 
     do_HEAD = do_GET
 
@@ -115,33 +124,45 @@ class Provider(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = self.path.split("?")[0]
         for ending, protocol, called in PROTOCOLS:
-            if not path.endswith(ending):
-                continue
-            request = json.loads(body)
-            name, properties = tool_of(request)
-            if called in json.dumps(request):
-                name = None
-            events = protocol(name, arguments(properties, self.server.shell_command))
-            text = "".join(("event: %s\n" % event["type"] if "type" in event else "") +
-                           "data: %s\n\n" % json.dumps(event) for event in events)
-            text += "data: [DONE]\n\n" if protocol is chat else ""
-            self.answer(200, "text/event-stream", text.encode())
-            return
+            if path.endswith(ending):
+                self.speak(protocol, called, json.loads(body))
+                return
         self.answer(404, "application/json", b"{}")
 
+    def speak(self, protocol, called, request):
+        name, properties = tool_of(request)
+        _, is_called, result = json.dumps(request).partition(called)
+        events = protocol(None if is_called else name, arguments(properties, COMMAND))
+        text = "".join(("event: %s\n" % event["type"] if "type" in event else "") +
+                       "data: %s\n\n" % json.dumps(event) for event in events)
+        text += "data: [DONE]\n\n" if protocol is chat else ""
+        self.answer(200, "text/event-stream", text.encode(), result[:RESULT_CHARACTERS] or None)
+
     def log_message(self, format, *args):
-        print(format % args, file=self.server.log, flush=True)
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+    daemon_threads = True
+
+    def finish_request(self, request, client_address):
+        """In the connection's own thread, so that a client that says nothing holds up no other."""
+        request.settimeout(CLIENT_SECONDS)
+        try:
+            with self.tls.wrap_socket(request, server_side=True) as wrapped:
+                super().finish_request(wrapped, client_address)
+        except OSError:
+            pass  # it went away
 
 
 def main():
-    port, shell_command, dashes, *agent = sys.argv[1:]
-    assert dashes == "--" and agent
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), Provider)
-    server.shell_command = shell_command
-    server.log = open("stand_in.log", "w", encoding="utf-8")
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.exit(subprocess.call(agent, stdin=subprocess.DEVNULL))
+    certificate, key, record = sys.argv[1:]
+    server = Server(("::", 443), Provider)
+    server.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.tls.load_cert_chain(certificate, key)
+    server.record = open(record, "a", encoding="utf-8")
+    server.serve_forever()
 
 
 main()
