@@ -42,7 +42,8 @@ conformance: all
 	@scripts/deps.sh build test
 	@tests/conformance/run --bawn $(BUILD)/bawn
 
-# Coding agents from npm, started inside with their presets; about 1 GB below the build folder.
+# Coding agents from npm, started inside with their presets, in the lab; about 1.5 GB below the build folder.
+# As root.
 test-agents: all
 	@scripts/deps.sh build test
 	@BAWN=$(BUILD)/bawn AGENTS=$(abspath $(BUILD)/agents) bats tests/live/agents.bats
