@@ -152,30 +152,38 @@ shows_its_first_screen() {
     sha256sum --check --quiet "$BATS_TEST_TMPDIR/seeds"
 }
 
-# asked START: the names that the lab's DNS server was asked for since its log was so long.
-asked() {
-    tail -c "+$(($1 + 1))" "$LAB_LOG" | python3 -c '
+# watched COMMAND...: runs it inside. No name is looked up but those of the preset's hosts: the lab's DNS
+# server is the witness.
+watched() {
+    local start
+
+    start=$(stat -c %s "$LAB_LOG")
+    run inside "$@"
+    printf '%s\n' "$output" >&2
+    tail -c "+$((start + 1))" "$LAB_LOG" | python3 -c '
 import json, sys
-print("\n".join(sorted({e["name"] for e in map(json.loads, sys.stdin) if e["kind"] == "dns"})))'
+print("\n".join(sorted({e["name"] for e in map(json.loads, sys.stdin) if e["kind"] == "dns"})))' >"$BATS_TEST_TMPDIR/asked"
+    ! grep -vxF "$(printf '%s\n' "${hosts[@]}")" "$BATS_TEST_TMPDIR/asked" || false
 }
 
 # takes_a_turn COMMAND...: the model wants tool.sh run, the agent runs it and tells the result, and the
 # model says that all is done. The model is at the first of the hosts.
 takes_a_turn() {
-    local start word=$RANDOM$RANDOM$RANDOM
+    local word=$RANDOM$RANDOM$RANDOM
 
     echo "echo the word is $word" >>tool.sh
-    start=$(stat -c %s "$LAB_LOG")
-    run inside "$@"
-    printf '%s\n' "$output" >&2
-    asked "$start" >"$BATS_TEST_TMPDIR/asked"
-    cat "$BATS_TEST_TMPDIR/asked" >&2
+    watched "$@"
     [ "$status" -eq 0 ]
     [[ $output == *"The stand-in is done."* ]]
-    # The witnesses are the lab's servers: the model got the result, and no other name was looked up.
     grep -q "\"host\": \"${hosts[0]}\".*\"result\": .*the word is $word" "$BATS_FILE_TMPDIR/record"
     grep -qx "${hosts[0]}" "$BATS_TEST_TMPDIR/asked"
-    ! grep -vxF "$(printf '%s\n' "${hosts[@]}")" "$BATS_TEST_TMPDIR/asked" || false
+}
+
+# asks_for_a_token HOST: there, whatever comes of it. The stand-in has none.
+asks_for_a_token() {
+    unset ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY
+    watched timeout 10 "${prompt[@]}"
+    grep -q "\"host\": \"$1\", \"method\": \"POST\", \"path\": \"[^\"]*/token\"" "$BATS_FILE_TMPDIR/record"
 }
 
 # The command that the model wants run tries to write what is the user's, and shows the login.
@@ -237,6 +245,12 @@ takes_its_notes_back() {
     takes_a_turn "${prompt[@]}"
 }
 
+@test "claude: asks for a new token when its login is old" {
+    echo '{"claudeAiOauth": {"accessToken": "sk-ant-oat01-old", "refreshToken": "sk-ant-ort01-old", "expiresAt": 1000,
+        "scopes": ["user:inference", "user:profile"], "subscriptionType": "max"}}' >"$HOME/$login"
+    asks_for_a_token platform.claude.com
+}
+
 @test "codex: starts" { starts; }
 @test "codex: starts (as bawn-test)" { starts; }
 @test "codex: shows its first screen" { shows_its_first_screen; }
@@ -244,12 +258,33 @@ takes_its_notes_back() {
 @test "codex: calls a tool, and the user's files stay as they are" { calls_a_tool; }
 @test "codex: calls a tool, and the user's files stay as they are (as bawn-test)" { calls_a_tool; }
 
+@test "codex: calls a tool from a script, as the model wants that it takes by itself" {
+    sed -i '/^model = /d' "$HOME/.codex/config.toml"
+    takes_a_turn "${prompt[@]}"
+}
+
+@test "codex: asks for a new token when its login is old" {
+    local token
+
+    token=$(printf '{"exp": 1000, "https://api.openai.com/auth": {"chatgpt_account_id": "own"}}' | base64 -w0 | tr '+/' '-_')
+    token=e30.${token%%=*}.own
+    echo '{"auth_mode": "chatgpt", "OPENAI_API_KEY": null, "last_refresh": "2020-01-01T00:00:00Z", "tokens": {"id_token":
+        "'"$token"'", "access_token": "'"$token"'", "refresh_token": "old", "account_id": "own"}}' >"$HOME/$login"
+    asks_for_a_token auth.openai.com
+}
+
 @test "gemini: starts" { starts; }
 @test "gemini: starts (as bawn-test)" { starts; }
 @test "gemini: shows its first screen" { shows_its_first_screen; }
 @test "gemini: shows its first screen (as bawn-test)" { shows_its_first_screen; }
 @test "gemini: calls a tool, and the user's files stay as they are" { calls_a_tool; }
 @test "gemini: calls a tool, and the user's files stay as they are (as bawn-test)" { calls_a_tool; }
+
+@test "gemini: asks for a new token when its login is old" {
+    echo '{"security": {"auth": {"selectedType": "oauth-personal"}}}' >"$HOME/.gemini/settings.json"
+    echo '{"access_token": "ya29.old", "refresh_token": "1//old", "token_type": "Bearer", "expiry_date": 1000}' >"$HOME/$login"
+    asks_for_a_token oauth2.googleapis.com
+}
 
 @test "opencode: starts" { starts; }
 @test "opencode: starts (as bawn-test)" { starts; }

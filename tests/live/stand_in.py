@@ -14,6 +14,8 @@ import ssl
 import sys
 
 SHELL_TOOLS = ("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command")
+# Takes a script that calls the shell tool.
+SCRIPT_TOOL = "exec"
 COMMAND = "sh tool.sh"
 DONE = "The stand-in is done."
 RESULT_CHARACTERS = 2000
@@ -29,6 +31,8 @@ def tool_of(request):
             schema = next((entry[key] for key in ("input_schema", "parameters", "parametersJsonSchema")
                            if key in entry), {})
             offered[entry.get("name")] = schema.get("properties", {})
+    if '"additional_tools"' in json.dumps(request):
+        return SCRIPT_TOOL, {}
     return next(((name, offered[name]) for name in SHELL_TOOLS if name in offered), (None, {}))
 
 
@@ -59,7 +63,10 @@ def anthropic(name, args):
 
 
 def responses(name, args):
-    if name:
+    if name == SCRIPT_TOOL:
+        item = {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_1", "name": name,
+                "input": "text(await tools.exec_command(%s));" % json.dumps({"cmd": COMMAND}), "status": "completed"}
+    elif name:
         item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name,
                 "arguments": json.dumps(args), "status": "completed"}
     else:
@@ -93,7 +100,7 @@ def gemini(name, args):
 # The end of a request's path, the events of the answer, and what shows that the tool was called.
 PROTOCOLS = (
     ("/messages", anthropic, '"tool_result"'),
-    ("/responses", responses, '"function_call_output"'),
+    ("/responses", responses, 'call_output"'),
     ("/chat/completions", chat, '"role": "tool"'),
     (":streamGenerateContent", gemini, '"functionResponse"'),
 )
