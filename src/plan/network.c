@@ -58,10 +58,6 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
         }
         return offline_by(plan);
     }
-    if (network->mode != NETWORK_HOST && net_rule_not_yet(rule)) {
-        *note = net_rule_not_yet(rule);
-        return 0;
-    }
     if (is_filtered(plan))
         return filtered_by(plan, note);
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;

@@ -522,23 +522,6 @@ static void limit_ports(const struct policy *policy, enum list_id list, struct b
     }
 }
 
-static void warn_net_not_yet(const struct policy *policy, struct bawn_report *report)
-{
-    uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
-
-    vec_each (&policy->net_rules, rule) {
-        const char *why = net_rule_not_yet(*rule);
-        autostrbuf struct strbuf words = {0};
-
-        if (!why || mode == NETWORK_NONE || mode == NETWORK_HOST)
-            continue;
-        net_rule_words(*rule, &words);
-        report_add(report, BAWN_WARNING, "policy.not_yet", (*rule)->origin,
-                   "%s: %s: %s, so that the rule opens nothing", net_key(*rule),
-                   words.text ? words.text : "", why);
-    }
-}
-
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
     for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
@@ -556,7 +539,6 @@ static void warn_not_yet(const struct policy *policy, struct bawn_report *report
             report_add(report, BAWN_WARNING, "policy.not_yet", item->origin, "%s: %s: %s",
                        list_table[item->list].key, item->value, why);
     }
-    warn_net_not_yet(policy, report);
 }
 
 int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn_error *err)

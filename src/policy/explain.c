@@ -260,12 +260,9 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
     else if (decision->rule && decision->rule->verdict == NET_DENY)
         strbuf_add(out, "take the host out of sandbox.network.deny: a denial always wins");
     else if (decision->for_program) {
-        const char *not_yet = net_rule_not_yet(decision->for_program);
-
         strbuf_add(out, "'");
         message_net_rule_label(decision->for_program, out);
-        strbuf_addf(out, "' is for one program%s%s; take 'by' out to open the host to all",
-                    not_yet ? ", and " : "", not_yet ? not_yet : "");
+        strbuf_add(out, "' is for one program; take 'by' out to open the host to all");
     } else {
         if (decision->access == ACCESS_ASK)
             strbuf_add(out, "this version asks nobody: ");

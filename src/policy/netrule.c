@@ -312,11 +312,6 @@ void net_rule_words(const struct net_rule *rule, struct strbuf *out)
         strbuf_addf(out, " by=%s", rule->by);
 }
 
-const char *net_rule_not_yet(const struct net_rule *rule)
-{
-    return rule->by ? "this version cannot tell which program connects" : NULL;
-}
-
 /* Keys of the index: names by the kind of rule, addresses by the length of the prefix. */
 static uint64_t key_scope(const struct host *host)
 {

@@ -75,9 +75,6 @@ const char *net_verdict_word(const struct net_rule *rule);
  */
 void net_rule_words(const struct net_rule *rule, struct strbuf *out);
 
-/* Why a rule is not carried out by this version, or NULL: it is. */
-const char *net_rule_not_yet(const struct net_rule *rule);
-
 void netindex_done(struct netindex *index);
 bool netindex_add(struct netindex *index, struct net_rule *rule);
 

@@ -157,9 +157,11 @@ static const struct roff_entry host_words[] = {
     {"by=/usr/bin/git, by: /usr/bin/git",
      "The rule is for this program, and for what it starts. It opens the host to no other program, "
      "and takes nothing away from others that another rule opens it to. The path is that of the "
-     "program's file inside, which the command must not be able to write. Whoever can make that "
-     "program do something else, as options of git can, reaches the host as well. This version "
-     "cannot tell which program connects: such a rule opens nothing, and run refuses it."},
+     "program's file, not of a script: what runs a script is its interpreter. The rule counts only "
+     "where the command can write neither that file, nor those of the programs between it and the "
+     "one that connects, and where nobody else has the connection open. It narrows, and is no "
+     "wall: whoever can make that program do something else, as options of git and variables such "
+     "as LD_PRELOAD can, reaches the host as well."},
 };
 
 static const char network_order[] =

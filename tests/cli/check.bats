@@ -149,7 +149,7 @@ YAML
         "(True, 'allow', '/usr/bin/git')" ]
     run --separate-stderr -0 "$BAWN" plan --isolated --policy policy.yaml
     [[ $output == *"] allow $words"* ]]
-    [[ $output == *"[not on this host] allow api.example by=/usr/bin/git (this version cannot tell which program connects)"* ]]
+    [[ $output == *"] allow api.example by=/usr/bin/git"* ]]
     [[ $output == *"set:       https_proxy=http://127.0.0.1:800"* ]]
     run --separate-stderr -0 "$BAWN" policy export --isolated -q --policy policy.yaml
     [[ $output == *"- \"$words\""* ]]

@@ -115,17 +115,6 @@ YAML
     done
 }
 
-@test "a rule for one program is warned of, planned as held by nobody, and refused" {
-    run --separate-stderr -125 "$BAWN" run --allow-host 'a.example by=/usr/bin/git' -- echo ran
-    [[ -z $output ]]
-    [[ $stderr == *"sandbox.network.allow: a.example by=/usr/bin/git: this version cannot tell which program connects"* ]]
-    run --separate-stderr -0 "$BAWN" plan --allow-host 'a.example by=/usr/bin/git'
-    [[ $output == *"enforcement: partial"*"allow a.example by=/usr/bin/git (this version cannot tell"* ]]
-    # Where there is no network, or no boundary, there is nothing to tell.
-    run --separate-stderr -0 "$BAWN" run --net none --allow-host 'a.example by=/usr/bin/git' -- echo ran
-    [[ $output = ran && -z $stderr ]]
-}
-
 @test "an agent's preset has its hosts, and who gives another network has that one" {
     local pair agent host
 
