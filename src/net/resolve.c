@@ -9,6 +9,7 @@
 #include "net/vet.h"
 #include "policy/explain.h"
 #include "policy/message.h"
+#include "wire/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,11 @@ struct resolver *resolver_new(struct hub *hub, const struct policy *policy, stru
     return resolver;
 }
 
+void resolver_set_who(struct resolver *resolver, struct who *who)
+{
+    resolver->who = who;
+}
+
 static void end_question(struct question *question)
 {
     struct resolver *resolver = question->resolver;
@@ -49,6 +55,7 @@ static void end_question(struct question *question)
     resolver->question_count--;
     if (question->lookup)
         lookup_cancel(question->lookup);
+    who_cancel(&question->who);
     free(question);
 }
 
@@ -105,12 +112,20 @@ static void reply_address(const struct asker *asker, const struct dns_query *que
 }
 
 /* Whether a refusal of this name was told just now. */
+static bool was_told(struct resolver *resolver, const char *name)
+{
+    const struct told *told = (struct told *)table_find(&resolver->told, name);
+
+    return told && clock_ms() - told->at_ms < TELL_EVERY_MS;
+}
+
+/* The same; if not, it is now. */
 static bool is_told(struct resolver *resolver, const char *name)
 {
     struct told *told = (struct told *)table_find(&resolver->told, name);
     int64_t now = clock_ms();
 
-    if (told && now - told->at_ms < TELL_EVERY_MS)
+    if (was_told(resolver, name))
         return true;
     if (!told && resolver->told.count < RESOLVE_TOLD)
         told = &resolver->tellings[resolver->told.count];
@@ -126,7 +141,8 @@ static bool is_told(struct resolver *resolver, const char *name)
 }
 
 static void tell_refusal(struct resolver *resolver, const struct host *host,
-                         const struct net_decision *decision, const char *label)
+                         const struct net_decision *decision, const char *label,
+                         const struct net_answer *who)
 {
     autostrbuf struct strbuf why = {0}, hint = {0};
     struct event event = {
@@ -140,13 +156,19 @@ static void tell_refusal(struct resolver *resolver, const struct host *host,
     explain_net_remedy(resolver->policy, decision, host->name, &hint);
     event.texts[EVENT_MESSAGE] = why.text;
     event.texts[EVENT_HINT] = hint.text;
+    if (who) {
+        event.pid = who->pid;
+        event.texts[EVENT_COMM] = who->comm;
+        event.texts[EVENT_EXE] = who->exe;
+    }
     event_send(resolver->events, event);
 }
 
-/* SECURITY: no REFUSED, though that is what it is: musl would wait for somebody else to answer. */
+/* SECURITY: no REFUSED, though that is what it is: musl would wait for somebody else to answer.
+ * who may be NULL. */
 static void refuse(struct resolver *resolver, const struct asker *asker,
                    const struct dns_query *query, const struct host *host,
-                   const struct net_decision *decision)
+                   const struct net_decision *decision, const struct net_answer *who)
 {
     autostrbuf struct strbuf label = {0}, text = {0};
     struct dns_answer answer = {.code = DNS_NO_NAME,
@@ -156,7 +178,7 @@ static void refuse(struct resolver *resolver, const struct asker *asker,
     message_net_label(resolver->policy, decision, &label);
     strbuf_addf(&text, "bawn: %s", label.text ? label.text : "");
     answer.text = text.text;
-    tell_refusal(resolver, host, decision, label.text);
+    tell_refusal(resolver, host, decision, label.text, who);
     reply(asker, query, &answer);
 }
 
@@ -174,7 +196,7 @@ static void on_lookup(void *context, const struct lookup_answer *answer)
     question->lookup = NULL;
     end_question(question);
     if (answer->end == LOOKUP_BARRED)
-        refuse(resolver, &asker, &query, &host, &answer->decision);
+        refuse(resolver, &asker, &query, &host, &answer->decision, NULL);
     else if (answer->end != LOOKUP_FOUND)
         reply_code(&asker, &query, codes[answer->end]);
     else if (!names_give(resolver->names, host.name, &own))
@@ -183,17 +205,15 @@ static void on_lookup(void *context, const struct lookup_answer *answer)
         reply_address(&asker, &query, own.v4, own.v6);
 }
 
-static void look_up(struct resolver *resolver, const struct asker *asker,
-                    const struct dns_query *query, const struct host *host)
+/* A question that waits. NULL: there is no room. */
+static struct question *keep(struct resolver *resolver, const struct asker *asker,
+                             const struct dns_query *query, const struct host *host)
 {
     bool has_room = resolver->question_count < RESOLVE_QUESTIONS;
     struct question *question = has_room ? malloc(sizeof(*question)) : NULL;
-    struct lookup *lookup;
 
-    if (!question) {
-        reply_code(asker, query, DNS_FAILED);
-        return;
-    }
+    if (!question)
+        return NULL;
     *question = (struct question){.resolver = resolver,
                                   .asker = *asker,
                                   .query = *query,
@@ -203,12 +223,85 @@ static void look_up(struct resolver *resolver, const struct asker *asker,
         question->after->before = question;
     resolver->questions = question;
     resolver->question_count++;
-    if (lookup_start(resolver->lookups, host, on_lookup, question, &lookup, NULL) < 0) {
+    return question;
+}
+
+static void look_up(struct resolver *resolver, const struct asker *asker,
+                    const struct dns_query *query, const struct host *host)
+{
+    struct question *question = keep(resolver, asker, query, host);
+    struct lookup *lookup;
+
+    if (!question) {
+        reply_code(asker, query, DNS_FAILED);
+    } else if (lookup_start(resolver->lookups, host, on_lookup, question, &lookup, NULL) < 0) {
         end_question(question);
         reply_code(asker, query, DNS_FAILED);
     } else if (lookup) {
         question->lookup = lookup;
     }
+}
+
+/* The policy allows the name. */
+static void give(struct resolver *resolver, const struct asker *asker,
+                 const struct dns_query *query, const struct host *host)
+{
+    if (query->type == DNS_A || query->type == DNS_AAAA)
+        look_up(resolver, asker, query, host);
+    else
+        reply_code(asker, query, DNS_OK);
+}
+
+static void on_known(void *context, const struct net_answer *answer)
+{
+    struct question *question = context;
+    struct resolver *resolver = question->resolver;
+    struct asker asker = question->asker;
+    struct dns_query query = question->query;
+    struct host host = question->host;
+    struct net_decision decision = question->decision;
+    struct who_programs programs = {.who = resolver->who, .programs = answer->programs};
+    struct net_asker program = {.is_by = who_is_by, .context = &programs};
+
+    end_question(question);
+    if (decide_net_lookup_by(resolver->policy, &host, &program) == ACCESS_ALLOW)
+        give(resolver, &asker, &query, &host);
+    else
+        refuse(resolver, &asker, &query, &host, &decision, answer);
+}
+
+/* Who sent the datagram, and where to. */
+static bool find_ends(const struct asker *asker, struct net_ends *ret_ends)
+{
+    *ret_ends = (struct net_ends){.protocol = IPPROTO_UDP, .server_port = NET_DNS_PORT};
+    if (asker->has_local_v6)
+        memcpy(ret_ends->server, &asker->local_v6.ipi6_addr, sizeof(struct in6_addr));
+    else if (asker->has_local_v4)
+        memcpy(ret_ends->server, &asker->local_v4, sizeof(struct in_addr));
+    return who_put_client(ret_ends, &asker->peer);
+}
+
+/* Unless a rule for who asks allows it. Before the answer: that may be the end of who asked. */
+static void refuse_unless_by(struct resolver *resolver, const struct asker *asker,
+                             const struct dns_query *query, const struct host *host,
+                             const struct net_decision *decision)
+{
+    bool has_programs = resolver->who && resolver->who->program_count > 0;
+    bool is_asked = has_programs || (resolver->who && !was_told(resolver, host->name));
+    struct question *question = is_asked ? keep(resolver, asker, query, host) : NULL;
+    struct net_ends ends;
+
+    if (!question) {
+        refuse(resolver, asker, query, host, decision, NULL);
+        return;
+    }
+    question->decision = *decision;
+    question->who = (struct who_request){.done = on_known, .context = question};
+    if (asker->stream)
+        who_ask(resolver->who, &question->who, asker->fd, has_programs);
+    else
+        who_ask_ends(resolver->who, &question->who, find_ends(asker, &ends) ? &ends : NULL,
+                     has_programs);
 }
 
 static void take_name(struct resolver *resolver, const struct asker *asker,
@@ -220,14 +313,14 @@ static void take_name(struct resolver *resolver, const struct asker *asker,
     bool is_address = query->type == DNS_A || query->type == DNS_AAAA;
     struct net_decision decision;
 
-    if (!is_local && vet_name(resolver->policy, host, &decision) != ACCESS_ALLOW)
-        refuse(resolver, asker, query, host, &decision);
-    else if (!is_address)
-        reply_code(asker, query, DNS_OK);
-    else if (is_local)
+    if (is_local && is_address)
         reply_address(asker, query, loopback_v4, loopback_v6);
+    else if (is_local)
+        reply_code(asker, query, DNS_OK);
+    else if (vet_name(resolver->policy, host, &decision) == ACCESS_ALLOW)
+        give(resolver, asker, query, host);
     else
-        look_up(resolver, asker, query, host);
+        refuse_unless_by(resolver, asker, query, host, &decision);
 }
 
 bool resolve_ask(struct resolver *resolver, const struct asker *asker, const void *bytes,

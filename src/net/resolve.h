@@ -17,12 +17,16 @@
 #include "wire/event.h"
 
 struct resolver;
+struct who;
 
 /* All of these are borrowed, and outlive it. */
 struct resolver *resolver_new(struct hub *hub, const struct policy *policy, struct lookups *lookups,
                               struct names *names, struct event_sender *events,
                               struct bawn_error *err);
 void resolver_free(struct resolver *resolver);
+/* From now on refusals name who asked, and names are given to the programs that rules are for. who
+ * is borrowed. */
+void resolver_set_who(struct resolver *resolver, struct who *who);
 
 /* Watches a datagram socket at port 53, which is borrowed. An answer comes from the address that
  * was asked, whichever that was. */

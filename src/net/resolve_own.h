@@ -6,6 +6,7 @@
 #include "net/dns.h"
 #include "net/resolve.h"
 #include "net/table.h"
+#include "net/who.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -23,7 +24,7 @@ struct stream;
 /* Who asked, and how he is answered. */
 struct asker {
     struct stream *stream; /* NULL: by a datagram */
-    int fd;
+    int fd;                /* of the stream, or that datagrams come by */
     struct sockaddr_storage peer;
     socklen_t peer_bytes;
     /* The address that was asked. */
@@ -39,6 +40,9 @@ struct question {
     struct dns_query query;
     struct host host;
     struct lookup *lookup;
+    /* Of one that is refused: it is being found out who asked. */
+    struct who_request who;
+    struct net_decision decision;
     struct question *before, *after;
 };
 
@@ -59,6 +63,7 @@ struct resolver {
     struct lookups *lookups;
     struct names *names;
     struct event_sender *events;
+    struct who *who; /* NULL: nobody knows who asks */
     struct door doors[RESOLVE_DOORS];
     size_t door_count;
     struct question *questions;

@@ -119,7 +119,7 @@ static ssize_t question_size(const struct stream *stream)
 
 static enum step take_question(struct stream *stream, size_t size)
 {
-    struct asker asker = {.stream = stream};
+    struct asker asker = {.stream = stream, .fd = stream->source.fd};
     uint8_t bytes[RESOLVE_QUERY_BYTES];
 
     memcpy(bytes, stream->in + 2, size);

@@ -13,12 +13,13 @@
 
 #include "net/hub.h"
 #include "policy/decide.h"
-#include "wire/image.h"
 #include "wire/net.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
+
+struct image;
 
 enum { WHO_MS = 1000 };
 
@@ -48,7 +49,7 @@ void who_init(struct who *who, struct hub *hub, int control_fd, const struct ima
 /* The client of a connection that was accepted; done and context are set. wants_programs: it will
  * be asked by which rules for one program it goes. */
 void who_ask(struct who *who, struct who_request *request, int accepted, bool wants_programs);
-/* The same of ends that are known: the sender of a datagram. */
+/* The same of ends that are known: the sender of a datagram. NULL: they are not. */
 void who_ask_ends(struct who *who, struct who_request *request, const struct net_ends *ends,
                   bool wants_programs);
 /* Fills one end of struct net_ends. False: it is of neither family. */

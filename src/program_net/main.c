@@ -126,7 +126,10 @@ static int make_parts(struct program *program, struct bawn_error *err)
         return -ENOMEM;
     program->resolver = resolver_new(&program->hub, &program->policy, program->lookups,
                                      program->names, &program->events, err);
-    return program->resolver ? 0 : -ENOMEM;
+    if (!program->resolver)
+        return -ENOMEM;
+    resolver_set_who(program->resolver, &program->who);
+    return 0;
 }
 
 /* What a descriptor is for: see wire/net.h. */

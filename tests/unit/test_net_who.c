@@ -2,6 +2,7 @@
 /* Asking the launcher who a client is: answers find who asked, and nobody waits for ever. */
 #include "lib/test.h"
 #include "net/who.h"
+#include "wire/image.h"
 
 #include <arpa/inet.h>
 #include <check.h>
