@@ -17,7 +17,7 @@
 #include <sys/utsname.h>
 
 enum {
-    ATTEMPT_LIMIT_MS = 2000, /* loading a kernel module may take a while */
+    ATTEMPT_LIMIT_MS = 5000, /* loading a kernel module may take a while */
     TOTAL_LIMIT_MS = 10000,  /* for all of them, should everything hang */
     SUBUID_IDS = 65536,      /* what a container image takes */
     NOTHING = FEATURE_COUNT,

@@ -153,14 +153,18 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          NULL},
     [FEATURE_STEER] =
         {"nftables", "nf_tables: a filtered network", FINDING_WARN, FEATURE_NET_NS,
-         "The network mode proxy does not work: bawn steers what the command sends by a rule of "
-         "nf_tables (tproxy).",
-         "If nf_tables is a module, load it at boot:\n"
+         "The network modes proxy and isolated do not work, and bawn runs no policy that wants one "
+         "of them: a rule of nf_tables (tproxy) brings all that the command sends to bawn-net.",
+         "The kernel loads nf_tables and nft_tproxy by itself where it finds these modules. If it\n"
+         "does not, load them at boot; for a container, on its host:\n"
          "    printf 'nf_tables\\nnft_tproxy\\n' | "
          "sudo tee /etc/modules-load.d/bawn-nft.conf\n"
-         "    sudo modprobe -a nf_tables nft_tproxy"},
-    [FEATURE_TUN] = {"tun", "/dev/net/tun: user-mode networking", FINDING_NOTE, NOTHING,
-                     "Only the network mode \"isolated\" (pasta or slirp4netns) needs it.",
+         "    sudo modprobe -a nf_tables nft_tproxy\n"
+         "A kernel that has no such modules must be built with CONFIG_NF_TABLES_INET and\n"
+         "CONFIG_NFT_TPROXY."},
+    [FEATURE_TUN] = {"tun", "/dev/net/tun: networks for containers inside", FINDING_NOTE, NOTHING,
+                     "Only sandbox.process.containers needs it: podman inside gives containers a "
+                     "network with it (pasta, slirp4netns).",
                      "Load the driver and let every user open the device:\n"
                      "    sudo modprobe tun\n"
                      "    sudo chmod 0666 /dev/net/tun   # as udev does on most systems"},
@@ -252,6 +256,10 @@ static const char remedy_cgroup_container[] =
     "    podman run --memory 4g --pids-limit 512 IMAGE\n"
     "or hand the groups in with  docker run --cgroupns=private --privileged  (trusted use only).";
 
+static const char remedy_slow_modules[] =
+    "Try again: the kernel was still loading modules. If it comes back, load them at boot:\n"
+    "    printf 'nf_tables\\nnft_tproxy\\n' | sudo tee /etc/modules-load.d/bawn-nft.conf";
+
 static const char remedy_kvm_group[] =
     "The device exists, but your user may not open it. Join its group and log in again:\n"
     "    sudo usermod -aG kvm \"$USER\"";
@@ -307,6 +315,10 @@ static const char *remedy_for(const struct host_facts *facts, enum feature featu
         return fact->errnum == EBUSY ? remedy_busy_listener : usual;
     case FEATURE_CGROUP:
         return remedy_for_cgroup(facts);
+    case FEATURE_STEER:
+        if (fact->errnum == ETIMEDOUT)
+            return remedy_slow_modules;
+        return facts->in_container && is_refusal(fact->errnum) ? remedy_container : usual;
     case FEATURE_KVM:
         return fact->errnum == EACCES || fact->errnum == EPERM ? remedy_kvm_group : usual;
     case FEATURE_SUBUID:
