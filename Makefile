@@ -81,7 +81,8 @@ test-vm: all
 # notice. As root.
 mutation: all
 	@scripts/deps.sh build test
-	@ninja -C $(BUILD) tests/mutant/bawn tests/mutant/bawn-git tests/mutant/bawn-policy
+	@ninja -C $(BUILD) tests/mutant/bawn tests/mutant/bawn-git tests/mutant/bawn-net \
+		tests/mutant/bawn-policy
 	@tests/escape/run --bawn $(BUILD)/tests/mutant/bawn --mutation
 
 lint:

@@ -10,8 +10,8 @@ dir=$1
 shift
 status=0
 # What the packages depend on, and what the tests of them use.
-packages=apparmor,bash-completion,binutils,fish,gcc,libc6-dev,libgit2-dev,libjansson-dev,libmd-dev,libseccomp-dev
-packages+=,libyaml-dev,man-db,pkg-config,zsh
+packages=apparmor,bash-completion,binutils,fish,gcc,libc-ares-dev,libc6-dev,libgit2-dev,libjansson-dev,libmd-dev
+packages+=,libseccomp-dev,libyaml-dev,man-db,pkg-config,zsh
 
 newer=$(dpkg-parsechangelog -S Version)+1
 [ -d "$dir/$newer" ] || scripts/deb.sh "$dir" "$newer" || exit 1
@@ -19,11 +19,12 @@ tests/deb/run "$dir" "$dir/$newer" || status=1
 
 for suite in "$@"; do
     root=build-roots/$suite
-    if [ ! -d "$root" ]; then
-        rm -rf "$root.new"
+    if [ ! -d "$root" ] || [ "$(cat "$root.packages" 2>/dev/null)" != "$packages" ]; then
+        rm -rf "$root" "$root.new"
         mkdir -p build-roots
         mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$root.new" >&2 || exit 1
         mv "$root.new" "$root"
+        echo "$packages" >"$root.packages"
     fi
     echo "# $suite"
     tests/deb/run "$dir" "$dir/$newer" "$root" || status=1

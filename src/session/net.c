@@ -22,6 +22,8 @@ enum {
     END_MS = 500, /* to say what it has not said yet */
 };
 
+static const char no_program[] = "run.no_net";
+
 /* The image for a program that has no file system. */
 static int copy_image(const struct image *image, struct bawn_error *err)
 {
@@ -122,27 +124,42 @@ static int become_net(void *context, struct event_sender *events, struct bawn_er
     (void)snprintf(count, sizeof(count), "%u", session->launch.listener_count);
     (void)snprintf(published, sizeof(published), "%u", session->net.published_count);
     result = program_become(name, argv, variables);
-    (void)error_errno(err, -result, "start bawn-net");
-    error_hint(err, "install bawn whole: it belongs beside bawn-policy");
+    if (result != -ENOENT)
+        return error_errno(err, -result, "start bawn-net");
+    (void)error_set(err, ENOENT, no_program, "bawn-net is not installed (Debian: bawn)");
+    error_hint(err, "it belongs beside bawn-policy: install bawn again");
     return result;
 }
 
-static int give_up(struct session *session)
+static bool is_missing(const struct net *net)
+{
+    return strcmp(net->failure.code, no_program) == 0;
+}
+
+static void tell_end(struct session *session)
 {
     const struct bawn_error *why = &session->net.failure;
     struct bawn_error said = {0};
 
+    if (is_missing(&session->net))
+        (void)error_set(&said, ENOENT, no_program, "the command has no network: %s", why->message);
+    else
+        (void)error_set(&said, EIO, "run.net_gone",
+                        "the command has no network any more: bawn-net ended %u times%s%s",
+                        session->net.starts, why->message[0] ? ", at last because of: " : "",
+                        why->message);
+    error_hint(&said, "%s", why->hint[0] ? why->hint : "--debug-log FILE tells what happened");
+    session_say(session, &said);
+}
+
+static int give_up(struct session *session)
+{
     forget_listeners(session);
     while (session->launch.listener_count > 0)
         (void)close(take_fd(&session->launch.listeners[--session->launch.listener_count]));
     while (session->net.published_count > 0)
         (void)close(take_fd(&session->net.published[--session->net.published_count]));
-    (void)error_set(&said, EIO, "run.net_gone",
-                    "the command has no network any more: bawn-net ended %u times%s%s",
-                    session->net.starts, why->message[0] ? ", at last because of: " : "",
-                    why->message);
-    error_hint(&said, "%s", why->hint[0] ? why->hint : "--debug-log FILE tells what happened");
-    session_say(session, &said);
+    tell_end(session);
     return 0;
 }
 
@@ -158,8 +175,9 @@ static int on_ended(void *context, uint32_t events)
         return 0;
     drop_control(session);
     (void)session_lost(session, WHO_NET, status ? status : 1);
-    return session->net.starts < STARTS_MOST ? wait_for_clients(session, &session->failure)
-                                             : give_up(session);
+    if (is_missing(&session->net) || session->net.starts >= STARTS_MOST)
+        return give_up(session);
+    return wait_for_clients(session, &session->failure);
 }
 
 /* The descriptors of bawn-net, as wire/net.h has them. */

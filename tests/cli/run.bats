@@ -526,6 +526,22 @@ calls_of() {
     done
 }
 
+@test "run: where bawn-net is not installed the command runs; when it wants the network that is told, and refused at once" {
+    local here
+
+    here=$(dirname "$BAWN")
+    [ ! -x /usr/local/libexec/bawn/bawn-net ] || skip "it is installed here"
+    mkdir bin
+    cp "$here/bawn" "$here/bawn-git" "$here/bawn-policy" bin/
+    run -0 --separate-stderr bin/bawn run --net proxy --allow-host web.example -- echo there
+    [ "$output/$stderr" = there/ ]
+    run --separate-stderr timeout 20 bin/bawn run --net proxy --allow-host web.example -- \
+        bash -c 'exec 3<>/dev/tcp/203.0.113.10/443; read -r <&3'
+    [[ $status -ne 0 && $status -ne 124 ]]
+    [[ $stderr == *"bawn: the command has no network: bawn-net is not installed (Debian: bawn)
+hint: it belongs beside bawn-policy: install bawn again"* ]]
+}
+
 @test "run: a program has one plan, by whatever name it is called" {
     local here plans name kept as=()
 

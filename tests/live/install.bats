@@ -55,6 +55,14 @@ readme_program() {
     [[ $output == "allow read "* ]]
 }
 
+@test "install below ~/.local: the program finds bawn-net, which filters the network" {
+    at_home bawn run --net proxy --allow-host web.example -- bash -c 'exec 3<>/dev/tcp/127.0.0.1/800
+        printf "GET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n" >&3
+        exec timeout 20 cat <&3'
+    echo "$output"
+    [[ $output == "HTTP/1.1 403 "*"X-Bawn-Denied: "* ]]
+}
+
 @test "install below ~/.local: man, bash and fish find what is theirs, zsh with README's line" {
     local line
 
