@@ -89,6 +89,7 @@ static const int allowed[] = {
     SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(futex),
     /* memory */
     SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(getrandom),
+    SCMP_SYS(sysinfo), /* KERNEL: glibc sorts much by it */
     /* its end */
     SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn)};
 
