@@ -55,14 +55,18 @@ static void find_server(const struct resolv_conf *conf, struct sockaddr_in6 *add
     for (size_t i = 0; i < conf->server_count; i++) {
         const struct resolv_server *server = &conf->servers[i];
         struct in6_addr own, told;
+        unsigned interface;
 
         if (!server->scope[0] || inet_pton(AF_INET6, server->address, &own) != 1)
             continue;
         told = own;
         swap_prefix(&told, 0x01, 0x00);
-        if (memcmp(&told, &address->sin6_addr, sizeof(told)) == 0) {
+        if (memcmp(&told, &address->sin6_addr, sizeof(told)) != 0)
+            continue;
+        interface = find_interface(server->scope);
+        if (interface != 0) {
             address->sin6_addr = own;
-            address->sin6_scope_id = find_interface(server->scope);
+            address->sin6_scope_id = interface;
             return;
         }
     }

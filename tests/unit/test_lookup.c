@@ -491,7 +491,7 @@ START_TEST(a_link_local_server_is_asked_at_its_interface)
     lookups_take_resolv(lookups, "nameserver fe80::1%lo\n");
     ck_assert_str_eq(look_up("six.example:80"), "2001:db8:1::6:80");
     ck_assert_uint_eq(stub.other, 2);
-    lookups_take_resolv(lookups, "nameserver fe80::1%1\n");
+    lookups_take_resolv(lookups, "nameserver fe80::1%nowhere0\nnameserver fe80::1%1\n");
     ck_assert_str_eq(look_up("alias.example:80"), "203.0.113.12:80");
     ck_assert_uint_eq(stub.other, 4);
     tear_down();
