@@ -803,6 +803,82 @@ def aliases(t):
     assert {event["host"] for event in requests(t.events)} == set(names), requests(t.events)
 
 
+def runs(t, command, rule, options=()):
+    """A command with one rule, and what it said."""
+    start = t.world.witness.settle()
+    _, output, errors, _ = t.world.sandbox(command, [rule], options)
+    t.events = t.world.witness.since(start)
+    return output + errors
+
+
+def curl(program="curl", *more):
+    return [program, "-sS", "-m", "10", *more, f"http://{WEB}/here"]
+
+
+DIRECT = ("--noproxy", "*")
+
+
+@case("H a rule for one program opens the host to that program and its helpers", goes_red=False)
+def by_program(t):
+    for more in ((), DIRECT):
+        said = runs(t, curl("curl", *more), f"{WEB} by=/usr/bin/curl")
+        works("lab /here" in said, said)
+    said = runs(t, curl("curl", *DIRECT), "*.example by=/usr/bin/curl")
+    works("lab /here" in said, said)
+    said = runs(t, ["git", "ls-remote", f"http://{WEB}/x"], f"{WEB} by=/usr/bin/git")
+    works(requests(t.events, host=WEB), said)
+
+
+@case("H a rule for one program opens the host to no other")
+def by_other(t):
+    own = t.world.folder / "own"
+    link = t.world.folder / "link"
+    own.write_bytes(Path("/usr/bin/curl").read_bytes())
+    own.chmod(0o755)
+    link.unlink(missing_ok=True)
+    link.symlink_to("/usr/bin/curl")
+    for command, program in (
+            (curl(), "/usr/bin/git"), (curl("curl", *DIRECT), "/usr/bin/git"),
+            (curl(own), "/usr/bin/curl"),  # a copy of it
+            (curl(own), own),  # a program that the command can write
+            (curl(), link),  # a name that the command can give to another
+            (["git", "-c", f"alias.x=!{' '.join(map(str, curl(own)))}", "x"], "/usr/bin/git"),
+            (curl(), "/usr/bin/none")):
+        said = runs(t, command, f"{WEB} by={program}")
+        assert "lab /here" not in said, f"{command} by={program}: {said}"
+        t.saw_no_dial(WEB_ADDRESSES)
+
+
+@case("H a rule for one program does not count for a socket that another has, too")
+def by_sharing(t):
+    share = ["/usr/bin/python3", HERE / "share.py", "/usr/bin/sleep", WEB, "80"]
+    if t.world.is_contained:
+        said = runs(t, share, WEB)
+        works("lab /shared" in said, said)
+    for more in ([], ["hidden"]):
+        said = runs(t, share + more, f"{WEB} by=/usr/bin/sleep")
+        assert "lab /shared" not in said, said
+        t.saw_no_dial(WEB_ADDRESSES)
+
+
+@case("H names that a rule for one program only matches are nobody else's to ask for")
+def by_names(t):
+    results = t.tries([{"do": "dns", "name": name, "over": over} for over in ("udp", "tcp")
+                       for name in (WEB, "secret.example")], ["*.example by=/usr/bin/curl"])
+    same([NXDOMAIN] * 4, [result.get("code", result) for result in results], "answers")
+    t.saw_no_question()
+
+
+@case("H a refusal names the program", goes_red=False)
+def refusal_names(t):
+    log = t.world.folder / "log"
+    runs(t, ["sh", "-c", f"{' '.join(curl())}; getent hosts {OTHER}; :"], "x.example", ["--debug-log", log])
+    lines = [line for line in log.read_text().splitlines() if " barred " in line]
+    for call, program in (("http", "curl"), ("lookup", "getent")):
+        works(any(f" caller={program} " in line and f" caller_exe=/usr/bin/{program} call={call} " in line
+                  for line in lines), lines)
+
+
 def naive():
     """What stands in for bawn where nothing is to be contained."""
     proxy = subprocess.Popen(["/usr/bin/python3", HERE / "naive.py"], stdout=subprocess.PIPE)
