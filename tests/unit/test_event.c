@@ -11,15 +11,15 @@
 
 enum { HEAD_BYTES = 48 }; /* in front of the texts */
 
-static const struct event whole = {
-    .what = EVENT_REFUSED,
-    .who = WHO_CALLS,
-    .verdict = VERDICT_ASK,
-    .pid = 4711,
-    .errnum = EACCES,
-    .times = 3,
-    .lost = 2,
-    .texts = {"sh", "openat", "/w/a\n\xff", "ask *.md", "run.x", "what: why", "do this", "/usr/bin/dash"}};
+static const struct event whole = {.what = EVENT_REFUSED,
+                                   .who = WHO_CALLS,
+                                   .verdict = VERDICT_ASK,
+                                   .pid = 4711,
+                                   .errnum = EACCES,
+                                   .times = 3,
+                                   .lost = 2,
+                                   .texts = {"sh", "openat", "/w/a\n\xff", "ask *.md", "run.x",
+                                             "what: why", "do this", "/usr/bin/dash"}};
 
 static struct event_sender sender;
 static int reader;
