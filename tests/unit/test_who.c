@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who has the other end of a connection: the kernel is asked, and /proc. */
-#include "kernel/steer.h"
+#include "base/clock.h"
 #include "kernel/who.h"
 #include "lib/test.h"
+#include "session/clients.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -484,6 +485,18 @@ static void have_many(int fd, int ready)
     rest(ready);
 }
 
+static void have_some(int fd, int ready)
+{
+    int last = 0;
+
+    while (last >= 0 && last < 500)
+        last = dup(0);
+    /* Behind all others. */
+    if (last < 0 || dup2(fd, 900) < 0 || close(fd) < 0)
+        _exit(98);
+    rest(ready);
+}
+
 START_TEST(work_has_an_end)
 {
     struct pair pair = make_pair(AF_INET);
@@ -498,6 +511,40 @@ START_TEST(work_has_an_end)
     init = start_tree(have_many, pair.client, 1);
     ck_assert_uint_eq(find(init, pair.client, 8, -E2BIG).count, 0);
     end_tree(init);
+}
+END_TEST
+
+/* A command that connects all the time, and has much to look at. */
+START_TEST(questions_take_a_part_of_each_second)
+{
+    struct pair pair = make_pair(AF_INET);
+    struct net_question question = {.kind = NET_WHO, .ends = ends_of(pair.accepted)};
+    struct launch launch = {.diag_fd = diag_fd, .root_fd = -EBADF};
+    static const struct image image; /* without a rule */
+    struct clients clients;
+    struct net_answer answer;
+    unsigned known = 0;
+    int64_t began;
+
+    launch.pid = start_tree(have_some, pair.client, 1);
+    clients_init(&clients, &launch, &image);
+    began = clock_usec();
+    for (unsigned i = 0; i < 5000; i++) {
+        question.number = i;
+        clients_answer(&clients, &question, &answer);
+        ck_assert_uint_eq(answer.number, i);
+        known += answer.pid != 0;
+    }
+    ck_assert_uint_ge(known, 1);
+    ck_assert_uint_lt(known, 5000);
+    /* Twice a tenth of a second, if a second ends meanwhile. */
+    ck_assert_int_lt(clock_usec() - began, 900000);
+    (void)usleep(1100000);
+    clients_answer(&clients, &question, &answer);
+    ck_assert_int_ne(answer.pid, 0);
+    ck_assert_str_eq(answer.comm, "test_who");
+    ck_assert_uint_eq(answer.programs, 0);
+    end_tree(launch.pid);
 }
 END_TEST
 
@@ -550,6 +597,7 @@ int main(void)
     if (geteuid() != 0)
         tcase_add_test(cases, process_that_cannot_be_looked_at_is_told);
     tcase_add_test(cases, work_has_an_end);
+    tcase_add_test(cases, questions_take_a_part_of_each_second);
     tcase_add_test(cases, parent_and_program_are_told);
     suite_add_tcase(suite, cases);
     return test_run(suite, "who");
