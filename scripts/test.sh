@@ -351,12 +351,17 @@ live() {
 live "terminal" python3 tests/live/terminal.py "$work/plain/bin/bawn"
 live "jobs of a shell" python3 tests/live/jobs.py "$work/plain/bin/bawn"
 live "keys" python3 tests/live/keys.py "$work/plain/bin/bawn"
+live "bawn-net alone" python3 tests/net/run.py --build "$work/plain/bin"
+live "bawn-net alone, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
+    python3 tests/net/run.py --build "$work/asan/bin" --sanitized
 live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --runs 60 --at-once 20
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \
     --seconds 9
 if [ "$(id -u)" -eq 0 ]; then
     live "check and the kernel agree, as $test_user" python3 tests/truth/truth.py \
         --bawn "$work/plain/bin/bawn" --user "$test_user" --seed 2 --cases 40 --seconds 9
+    live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
+        python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
     live "terminal, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/live/terminal.py" "$work/plain/bin/bawn"
     live "jobs of a shell, as $test_user" runuser -u "$test_user" -- \

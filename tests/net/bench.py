@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from harness import Net, enter_namespace
+from harness import Net, enter_namespace, program
 
 
 def main():
@@ -20,7 +20,7 @@ def main():
     options = parser.parse_args()
     build = os.path.abspath(options.build)
     enter_namespace()
-    bench = f"{build}/tests/bench_net"
+    bench = program(build, "bench_net")
     server = subprocess.Popen([bench, "serve", "127.0.0.2", "9"])
     net = Net(build, ["opaque=raw.test", "pin=raw.test=127.0.0.2"])
     time.sleep(0.3)
