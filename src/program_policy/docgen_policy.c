@@ -19,9 +19,9 @@ static const char description[] =
     "quotes.\n"
     "The kernel holds the policy for the commands that 'bawn run' starts. Where this host cannot "
     "hold a rule, bawn refuses before anything runs. 'bawn plan' prints who holds each rule.\n"
-    "This version of run has no proxy, no overlays, and nobody whom it could ask. It refuses a "
-    "policy with a path of mode overlay. It refuses the network modes proxy, isolated and veth, "
-    "published ports and ports of the host, unless --best-effort lets it run without them. Where "
+    "This version of run has no overlays, and nobody whom it could ask. It refuses a policy with a "
+    "path of mode overlay, and the network mode veth, unless --best-effort lets it run without "
+    "them. Where "
     "the policy says ask, run refuses. suffixes, max_file_bytes, tools, tool_rules and "
     "excluded_commands are for programs that ask bawn. In all these cases 'bawn check' and 'bawn "
     "why' answer as the policy says.";
@@ -125,9 +125,11 @@ static const struct roff_entry wildcards[] = {
 };
 
 static const char network[] =
-    "sandbox.network is false (no network), true (bawn asks about every host), or a map. Rules "
-    "count in mode proxy. In mode none the program reaches no host. In the modes isolated, veth "
-    "and host only sandbox.network.deny counts.\n"
+    "sandbox.network is false (no network), true (bawn asks about every host), or a map. In mode "
+    "none the program reaches no host, in mode proxy those that rules allow. In mode isolated it "
+    "reaches every public address, by TCP and UDP, unless a rule is against it. In mode host it "
+    "reaches all that you do, and rules are not held. A policy that allows a host, or lists a "
+    "port, and names no mode has the mode proxy.\n"
     "A rule is one of these. With :PORT behind it, it is about this port only.";
 
 static const struct roff_entry hosts[] = {
