@@ -143,7 +143,7 @@ part() {
 }
 
 # beside FUNCTION ARGUMENT...: in the background; together shows what it said, and adds it up.
-jobs=()
+jobs=() pids=()
 beside() {
     local log
     log=$(mktemp "$work/log.XXXXXX")
@@ -155,10 +155,11 @@ beside() {
         echo "    ${SECONDS} s since the beginning" >>"$log"
         echo "$passed $failed $skipped" >"$log.sum"
     ) &
+    pids+=($!)
 }
 together() {
     local log sum
-    wait
+    [ ${#pids[@]} -eq 0 ] || wait "${pids[@]}"
     for log in "${jobs[@]}"; do
         cat "$log"
         if read -ra sum <"$log.sum"; then
@@ -168,7 +169,7 @@ together() {
             note "a part of the tests ended early" 1
         fi
     done
-    jobs=()
+    jobs=() pids=()
 }
 
 # remember USER: plans are kept in the homes that the user database names, whatever HOME is. What was not
@@ -260,8 +261,12 @@ build build-asan gcc -Db_sanitize=address,undefined -Db_lundef=false -Doptimizat
     -Db_pie=true; note "build with sanitizers" $?
 [ $failed -eq 0 ] || { sum; exit 1; }
 
-echo "==> lint"
-scripts/lint.sh; note "lint" $?
+# Meanwhile, for most tests wait for something.
+(
+    nice scripts/lint.sh >"$work/lint" 2>&1
+    echo $? >"$work/lint.status"
+) &
+lint_pid=$!
 
 # installed DIR: what a C user gets works from headers, library and pkg-config alone, and exports
 # nothing but the API.
@@ -351,17 +356,16 @@ live() {
 live "terminal" python3 tests/live/terminal.py "$work/plain/bin/bawn"
 live "jobs of a shell" python3 tests/live/jobs.py "$work/plain/bin/bawn"
 live "keys" python3 tests/live/keys.py "$work/plain/bin/bawn"
-live "bawn-net alone" python3 tests/net/run.py --build "$work/plain/bin"
-live "bawn-net alone, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
+beside live "bawn-net alone" python3 tests/net/run.py --build "$work/plain/bin"
+beside live "bawn-net alone, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
     python3 tests/net/run.py --build "$work/asan/bin" --sanitized
+together
 live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --runs 60 --at-once 20
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \
     --seconds 9
 if [ "$(id -u)" -eq 0 ]; then
     live "check and the kernel agree, as $test_user" python3 tests/truth/truth.py \
         --bawn "$work/plain/bin/bawn" --user "$test_user" --seed 2 --cases 40 --seconds 9
-    live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
-        python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
     live "terminal, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/live/terminal.py" "$work/plain/bin/bawn"
     live "jobs of a shell, as $test_user" runuser -u "$test_user" -- \
@@ -384,13 +388,23 @@ if [ "$(id -u)" -eq 0 ]; then
     "$lab/client/build.sh" "$work/net"; note "clients for the lab" $?
     live "the lab leaves nothing behind" bats --formatter tap "$lab/lab.bats"
     for user in "$me" "$test_user"; do
-        live "clients, as $user" "$lab/lab" --user "$user" -- python3 "$lab/clients.py" \
+        beside live "clients, as $user" "$lab/lab" --user "$user" -- python3 "$lab/clients.py" \
             --bawn "$work/plain/bin/bawn" --clients "$work/net" --lane test
-        live "what must not leave the network, as $user" "$lab/lab" --user "$user" -- python3 "$lab/contain.py" \
-            --bawn "$work/plain/bin/bawn"
     done
+    together
+    for user in "$me" "$test_user"; do
+        beside live "what must not leave the network, as $user" "$lab/lab" --user "$user" -- \
+            python3 "$lab/contain.py" --bawn "$work/plain/bin/bawn"
+    done
+    beside live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
+        python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
+    together
 fi
 live "each call of the set-up fails" tests/escape/fault/run --bawn "$work/plain/bin/bawn"
+
+echo "==> lint"
+wait "$lint_pid"
+cat "$work/lint"; note "lint" "$(cat "$work/lint.status" 2>/dev/null || echo 1)"
 
 echo "==> bench"
 build/tests/bench_query --check; note "bench" $?
