@@ -13,7 +13,10 @@ import time
 
 PORT = 800
 BARRED, REACHED = 7, 8
-WHO, WHO_BYTES = 2, 24 + 16 + 1024  # as wire/net.h has them
+RESOLV, WHO = 0, 2
+QUESTION = struct.Struct("=2IQ4H16s16s")
+ANSWER = struct.Struct("=IiQQ16s1024s")
+CLIENT = (4711, b"tester", b"/usr/bin/tester")  # who every client is, as the launcher would tell it
 EVENT_HEAD = struct.Struct("=4I2i2I2Q")
 
 
@@ -53,10 +56,11 @@ class Event:
     def __init__(self, data):
         head = EVENT_HEAD.unpack(data[:EVENT_HEAD.size])
         texts = data[EVENT_HEAD.size:].split(b"\0")
-        self.what, self.verdict, self.times = head[1], head[3], head[6]
+        self.what, self.verdict, self.pid, self.times = head[1], head[3], head[4], head[6]
         self.sent, self.received = head[8], head[9]
         self.way, self.host, self.rule = (text.decode() for text in texts[1:4])
         self.message, self.hint = (text.decode() for text in texts[5:7])
+        self.comm, self.exe = texts[0].decode(), texts[7].decode()
 
 
 def steer():
@@ -114,18 +118,28 @@ class Net:
         for fd in (control, channel, *self.listeners):
             fd.close()
         os.close(memory)
-        self.control.send(struct.pack("=I", 0) + resolv.encode())
+        self.control.send(struct.pack("=I", RESOLV) + resolv.encode())
         self.pid = self.process.pid
-        threading.Thread(target=self.answer_who, daemon=True).start()
+        self.programs = 0  # which ones every client is
+        self.questions, self.answers = [], True
+        threading.Thread(target=self.answer, daemon=True).start()
 
-    def answer_who(self):
-        """Which program a client is: the launcher knows nothing of it."""
-        try:
-            while question := self.control.recv(65536):
-                if struct.unpack_from("=I", question)[0] == WHO:
-                    self.control.send((struct.pack("=Ii", WHO, 0) + question[8:16]).ljust(WHO_BYTES, b"\0"))
-        except OSError:
-            pass
+    def answer(self):
+        """As the launcher does, who knows all clients."""
+        while True:
+            try:
+                said = self.control.recv(65536)
+            except OSError:
+                return
+            if not said:
+                return
+            if len(said) == QUESTION.size and struct.unpack_from("=I", said)[0] == WHO:
+                question = QUESTION.unpack(said)
+                self.questions.append(question)
+                if not self.answers:
+                    continue
+                pid, comm, exe = CLIENT
+                self.control.send(ANSWER.pack(WHO, pid, question[2], self.programs if question[1] else 0, comm, exe))
 
     def events(self, seconds=0.0):
         """All that come until so long nothing has come."""

@@ -159,6 +159,24 @@ def the_same_refusal_is_told_once_a_second():
     events = [event for event in net.events(1.5) if event.what == BARRED]
     equal(sum(event.times for event in events), 50, "times")
     holds(len(events) <= 3, len(events))
+    equal((events[0].pid, events[0].comm, events[0].exe), (4711, "tester", "/usr/bin/tester"), "who was refused")
+    equal([event.pid for event in events[1:]], [0] * (len(events) - 1), "who were, of those that were counted")
+    equal(len(net.questions), 1, "questions")
+    net.stop()
+
+
+@case
+def a_client_that_nobody_knows_is_refused_all_the_same():
+    net = start()
+    net.answers = False
+    began = time.monotonic()
+    equal(status_of(ask(get("bad.test"))), 403)
+    holds(0.5 < time.monotonic() - began < 3, time.monotonic() - began)
+    equal([(event.pid, event.comm) for event in net.events(0.2)], [(0, "")], "who")
+    sock = connect()
+    sock.sendall(get("worse.test").encode())
+    sock.close()  # it is not there any more when the launcher would look
+    equal(status_of(ask(get("bad.test"))), 403)
     net.stop()
 
 
