@@ -21,7 +21,9 @@ static unsigned filtered_by(const struct plan *plan, const char **note)
 {
     if (plan->network.steers)
         return plan_held_by(plan, GUARANTEE_HOST);
-    *note = "this kernel cannot steer connections to a proxy: see 'bawn doctor'";
+    *note =
+        "connections cannot be steered to a proxy here, 'bawn doctor' says why; --net none goes "
+        "without a network";
     return 0;
 }
 
