@@ -13,6 +13,7 @@ enum {
     LIMIT_COMPLAINTS = 100,               /* then "and more", and the first error */
     LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
     LIMIT_PORTS = 8,                      /* ports of the host's, and ports published */
+    LIMIT_PROGRAMS = 64,                  /* that rules about hosts are for */
     LIMIT_HOST_BYTES = 254,               /* a DNS name */
     LIMIT_FURTHER_FDS = 8,                /* that a command gets beside its streams */
     LIMIT_COPIES = 16,                    /* files that are copied into a sandbox */

@@ -522,6 +522,28 @@ static void limit_ports(const struct policy *policy, enum list_id list, struct b
     }
 }
 
+/* Which of them a client is fits in one number. */
+static void limit_programs(const struct policy *policy, struct bawn_report *report)
+{
+    const char *programs[LIMIT_PROGRAMS];
+    unsigned count = 0;
+
+    vec_each (&policy->net_rules, rule) {
+        unsigned i = 0;
+
+        while ((*rule)->by && i < count && strcmp(programs[i], (*rule)->by) != 0)
+            i++;
+        if (!(*rule)->by || i < count)
+            continue;
+        if (count == LIMIT_PROGRAMS) {
+            report_add(report, BAWN_ERROR, "policy.programs", (*rule)->origin,
+                       "by: more than %d programs", LIMIT_PROGRAMS);
+            return;
+        }
+        programs[count++] = (*rule)->by;
+    }
+}
+
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
     for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
@@ -550,6 +572,7 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
     imply_network(policy);
     limit_ports(policy, LIST_NETWORK_HOST_PORTS, report);
     limit_ports(policy, LIST_NETWORK_PUBLISH, report);
+    limit_programs(policy, report);
     if (r == 0)
         r = deny_devices(policy);
     if (r == 0)

@@ -25,6 +25,8 @@
 #ifndef WIRE_NET_H
 #define WIRE_NET_H
 
+#include "base/limits.h"
+
 #include <stdint.h>
 
 enum net_fd { NET_IMAGE_FD, NET_CONTROL_FD, NET_LISTENER_FD };
@@ -56,7 +58,7 @@ struct net_message {
     char text[NET_TEXT_BYTES];
 };
 
-enum { NET_COMM_BYTES = 16, NET_EXE_BYTES = 1024, NET_PROGRAMS = 64 };
+enum { NET_COMM_BYTES = 16, NET_EXE_BYTES = 1024, NET_PROGRAMS = LIMIT_PROGRAMS };
 
 /* A connection as the client has it. An IPv4 address is the first four bytes. */
 struct net_ends {

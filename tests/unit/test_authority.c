@@ -889,6 +889,35 @@ START_TEST(rule_for_a_program_counts_when_that_program_asks)
 }
 END_TEST
 
+/* What is said of rules for so many programs, two for each. */
+static char *complaints_about_programs(unsigned count)
+{
+    autostrbuf struct strbuf text = {0};
+    struct test_policy test;
+    char *complaints;
+
+    strbuf_add(&text, "sandbox: {network: {mode: proxy, allow: [a.test");
+    for (unsigned i = 0; i < count; i++)
+        strbuf_addf(&text, ", 'a.test by=/p%u', 'b.test by=/p%u'", i, i);
+    strbuf_add(&text, "]}}\n");
+    load(&test, &(struct document){LAYER_USER, AUTHORITY_USER, text.text}, 1);
+    complaints = test_policy_complaints(&test);
+    test_policy_done(&test);
+    return complaints;
+}
+
+START_TEST(programs_that_rules_are_for_are_so_many_at_most)
+{
+    char *few = complaints_about_programs(LIMIT_PROGRAMS);
+    char *many = complaints_about_programs(LIMIT_PROGRAMS + 1);
+
+    ck_assert_str_eq(few, "");
+    ck_assert_ptr_nonnull(strstr(many, "error policy.programs: by: more than 64 programs"));
+    free(few);
+    free(many);
+}
+END_TEST
+
 /* A name of many is something that is said; one name alone is not. */
 START_TEST(name_that_a_rule_for_a_program_spells_out_may_be_looked_up)
 {
@@ -1030,6 +1059,7 @@ static void add_answers(Suite *suite)
         question_of_a_project_opens_no_more_than_the_user_does,
         rule_for_a_program_opens_nothing_while_nobody_tells_the_program,
         rule_for_a_program_counts_when_that_program_asks,
+        programs_that_rules_are_for_are_so_many_at_most,
         name_that_a_rule_for_a_program_spells_out_may_be_looked_up,
         address_that_a_rule_gives_to_a_program_is_no_name_for_others,
         value_that_was_refused_is_not_set,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who has the other end of a connection: the kernel is asked, and /proc. */
 #include "base/clock.h"
+#include "kernel/sys.h"
 #include "kernel/who.h"
 #include "lib/test.h"
 #include "session/clients.h"
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -548,6 +550,72 @@ START_TEST(questions_take_a_part_of_each_second)
 }
 END_TEST
 
+/* 0: all is as it should be. */
+static int looks_at_files(const char *dir)
+{
+    struct sys_mount_attr read_only = {.attr_set = SYS_MOUNT_RDONLY};
+    struct who_program file;
+    struct stat found;
+    int fd = openat(AT_FDCWD, dir, O_PATH | O_CLOEXEC);
+
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+        return 77;
+    if (fchdir(fd) < 0 || stat("one", &found) < 0)
+        return 1;
+    if (!who_file(open("one", O_PATH | O_CLOEXEC), found.st_uid, &file) || file.is_held)
+        return 2;
+    if (mount(dir, dir, NULL, MS_BIND, NULL) < 0 || chdir(dir) < 0 ||
+        sys_mount_setattr(AT_FDCWD, dir, 0, &read_only) < 0)
+        return 3;
+    if (!who_file(open("one", O_PATH | O_CLOEXEC), found.st_uid, &file) || !file.is_held ||
+        file.inode != found.st_ino || file.device != found.st_dev)
+        return 4;
+    /* Its other name may lie where the command writes. */
+    if (!who_file(open("two", O_PATH | O_CLOEXEC), found.st_uid, &file) || file.is_held)
+        return 5;
+    if (!who_file(open("two", O_PATH | O_CLOEXEC), found.st_uid + 1, &file) || !file.is_held)
+        return 6;
+    if (!who_file(open("open", O_PATH | O_CLOEXEC), found.st_uid + 1, &file) || file.is_held)
+        return 7;
+    return who_file(open(".", O_PATH | O_CLOEXEC), found.st_uid, &file) ? 8 : 0;
+}
+
+static void make_file(const char *dir, const char *name, const char *other, mode_t mode)
+{
+    char path[TEST_DIR_BYTES + 16], more[TEST_DIR_BYTES + 16];
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fchmod(fd, mode), 0);
+    (void)close(fd);
+    (void)snprintf(more, sizeof(more), "%s/%s", dir, other ? other : "");
+    if (other)
+        ck_assert_int_eq(link(path, more), 0);
+}
+
+START_TEST(program_is_held_where_nobody_can_write_it)
+{
+    char dir[TEST_DIR_BYTES];
+    int status;
+    pid_t pid;
+
+    test_make_dir(dir, "held");
+    make_file(dir, "one", NULL, 0755);
+    make_file(dir, "two", "second", 0755);
+    make_file(dir, "open", "opened", 0775);
+    if ((pid = fork()) == 0)
+        _exit(looks_at_files(dir));
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    if (WEXITSTATUS(status) == 77) {
+        test_skip("program_is_held_where_nobody_can_write_it", "no user namespace");
+        return;
+    }
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 START_TEST(parent_and_program_are_told)
 {
     struct pair pair = make_pair(AF_INET);
@@ -598,6 +666,7 @@ int main(void)
         tcase_add_test(cases, process_that_cannot_be_looked_at_is_told);
     tcase_add_test(cases, work_has_an_end);
     tcase_add_test(cases, questions_take_a_part_of_each_second);
+    tcase_add_test(cases, program_is_held_where_nobody_can_write_it);
     tcase_add_test(cases, parent_and_program_are_told);
     suite_add_tcase(suite, cases);
     return test_run(suite, "who");
