@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs what needs another kernel than this machine's: stock Debian kernels in a virtual machine, with
-# all of cgroup v2, a delegated group, a systemd of the user's, and older Landlocks.
+# all of cgroup v2, a delegated group, a systemd of the user's, older Landlocks, nf_tables as modules, and
+# once without IPv6.
 #
 #     scripts/test-vm.sh [-k 6.1|6.12]...                the tests; ends with N passed, N failed, N skipped
 #     scripts/test-vm.sh [-k 6.1|6.12]... -- COMMAND...  one command as root; ends with its status
@@ -27,6 +28,8 @@ mark=bawn-vm
 # What depends on the kernel, and takes seconds even there.
 cases=${BAWN_VM_CASES:-A-01 A-05 A-26 B-01 B-03 B-09 B-11 B-21 B-25 B-37 C-02 C-05 D-01 D-02 D-06 D-13
     E-01 E-03 R-01 R-09 R-22 T-04}
+# Rows of tests/net/clients.py.
+declare -A clients=([root]="static" ["$test_user"]="static|IPv6 only, a name")
 passed=0 failed=0 skipped=0
 
 die() {
@@ -119,11 +122,14 @@ stage() {
         [ -x "$build/tests/$program" ] || die "$build/tests/$program is missing" "make test builds it"
         cp "$build/tests/$program" "$work/bin/"
     done
+    [ -x "$build/bawn" ] || die "$build/bawn is missing" "make builds it"
+    find "$build" -maxdepth 1 -type f -name 'bawn*' -perm -u+x -exec cp {} "$work/bin/" \;
+    tests/net/client/build.sh "$build/tests/net" || die "cannot build the clients of tests/net"
+    cp -r tests/net tests/deb "$work/tests/"
+    cp "$build/tests/net/static" "$work/bin/"
     if [ -x tests/escape/run ] && [ "$cases" != none ]; then
-        [ -x "$build/bawn" ] || die "$build/bawn is missing" "make builds it"
         cp -r data "$work/"
         cp -r tests/escape "$work/tests/"
-        find "$build" -maxdepth 1 -type f -name 'bawn*' -perm -u+x -exec cp {} "$work/bin/" \;
         tests/escape/build.sh "$work/probes" || die "cannot build the programs of tests/escape"
     fi
     [ "$cases" = all ] || printf '%s' "$cases" >"$work/cases"
@@ -144,7 +150,8 @@ share_root() {
     die "virtiofsd does not start: $(tail -n 1 "$work/fs.log")"
 }
 
-# Boots the kernel in release. Shows what the guest says, and leaves its last line in status.
+# boot [ARGUMENT]...: boots the kernel in release, with these arguments besides. Shows what the guest says, and
+# leaves its last line in status.
 boot() {
     local memory=${BAWN_VM_MEMORY:-1024} line
     share_root
@@ -162,7 +169,7 @@ boot() {
         -serial "file:$work/console.log" -kernel "build-vm/$release/boot/vmlinuz-$release" \
         -initrd "build-vm/$release/initramfs.gz" \
         -append "console=ttyS0 quiet panic=-1 mitigations=off cgroup_no_v1=all bawn_guest=$work \
-lsm=landlock,lockdown,yama,apparmor,bpf bawn_modules=$PWD/build-vm/$release/lib/modules" \
+lsm=landlock,lockdown,yama,apparmor,bpf bawn_modules=$PWD/build-vm/$release/lib/modules $*" \
         </dev/null 2>"$work/qemu.log" |
         while IFS= read -r line; do
             line=${line%$'\r'}
@@ -178,6 +185,19 @@ lsm=landlock,lockdown,yama,apparmor,bpf bawn_modules=$PWD/build-vm/$release/lib/
         tail -n 5 "$work/console.log" "$work/qemu.log" "$work/fs.log" >&2
         return 1
     }
+}
+
+# run_tests LABEL [ARGUMENT]...: one boot for the tests, counted.
+run_tests() {
+    local ok bad skips
+    echo "==> Linux $release$1"
+    if ! boot "${@:2}"; then
+        echo "FAILED: Linux $release$1 did not come to its end"
+        failed=$((failed + 1))
+    else
+        read -r ok bad skips <"$work/status"
+        passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skips))
+    fi
 }
 
 on_this_machine() {
@@ -200,17 +220,15 @@ on_this_machine() {
     for kernel in "${kernels[@]}"; do
         fetch_kernel "$kernel"
         make_initramfs
-        [ $# -gt 0 ] || echo "==> Linux $release"
-        if ! boot; then
-            echo "FAILED: Linux $release did not come to its end"
-            failed=$((failed + 1))
-        elif [ $# -gt 0 ]; then
+        if [ $# -eq 0 ]; then
+            run_tests ""
+        elif boot; then
             [ "$(cat "$work/status")" -eq 0 ] || exit "$(cat "$work/status")"
         else
-            read -r ok bad skips <"$work/status"
-            passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skips))
+            die "Linux $release did not come to its end"
         fi
     done
+    [ $# -gt 0 ] || run_tests ", without IPv6" ipv6.disable=1
     [ $# -eq 0 ] && echo "$passed passed, $failed failed, $skipped skipped"
     [ $failed -eq 0 ] || exit 1
     if [ "${BAWN_TEST_REQUIRE:-}" = all ] && [ $skipped -ne 0 ]; then
@@ -335,6 +353,69 @@ start_manager() {
     delegate "$session"
 }
 
+# try NAME COMMAND...: one result; what a failed one said is shown.
+try() {
+    echo "==> $1"
+    if "${@:2}" >/run/try.log 2>&1; then
+        add 1 0 0
+    else
+        echo "FAILED: $1"
+        tail -n 12 /run/try.log
+        add 0 1 0
+    fi
+}
+
+# filtered COMMAND...: in a sandbox of the test user's that reaches web.example alone, and is told of no proxy.
+filtered() {
+    install -d -o "$test_user" /tmp/filtered
+    runuser -u "$test_user" -- env -i -C /tmp/filtered HOME=/tmp/filtered PATH="$PATH" timeout 300 \
+        "$guest/bin/bawn" run -q --isolated --net proxy --set sandbox.network.proxy_env=false \
+        --ro "$guest" --allow-host web.example -- "$@"
+}
+
+modules_are_loaded() {
+    ! grep -q '^nft_tproxy ' /proc/modules && filtered true && grep '^nft_tproxy ' /proc/modules
+}
+
+# network USER: clients in the lab. KERNEL(6.3): before, ids can be mapped on the disk, and not in the lab's tmpfs.
+network() {
+    local names ok bad
+    IFS='|' read -r -a names <<<"${clients[$1]}"
+    echo "==> tests/net, as $1"
+    install -d -o "$1" "/tmp/lab-$1"
+    "$guest/tests/net/lab" --user "$1" -- env "LAB_WORK=/tmp/lab-$1" python3 "$guest/tests/net/clients.py" \
+        --bawn "$guest/bin/bawn" --clients "$guest/bin" "${names[@]}" >/run/net.tap 2>&1
+    grep -A8 '^not ok' /run/net.tap
+    ok=$(grep '^ok ' /run/net.tap | grep -vc '# SKIP')
+    bad=$(grep -c '^not ok ' /run/net.tap)
+    if [ "$ok" -lt $((4 * ${#names[@]})) ] && [ "$bad" -eq 0 ]; then
+        tail -n 5 /run/net.tap
+        echo "FAILED: tests/net gave $ok results"
+        bad=1
+    fi
+    add "$ok" "$bad" 0
+}
+
+# does_not_reach HOST: the client says so itself.
+does_not_reach() {
+    filtered "$guest/bin/static" "$1" 80 /
+    [ $? -eq 1 ]
+}
+
+without_v6_is_filtered() {
+    filtered "$guest/bin/static" web.example 80 / | grep hello && does_not_reach other.example &&
+        does_not_reach 203.0.113.99 && does_not_reach 2001:db8::1
+}
+
+guest_without_v6() {
+    echo "nameserver 127.0.0.1" >/run/resolv.conf
+    mount --bind /run/resolv.conf "$(realpath /etc/resolv.conf)"
+    ip addr add 203.0.113.10 dev lo
+    exec 3< <(exec "$guest/tests/deb/servers")
+    read -r -t 60 -u 3
+    try "the network is filtered" without_v6_is_filtered
+}
+
 # battery USER: the last line has the counts.
 battery() {
     local options=(--bawn "$guest/bin/bawn" --probes "$guest/probes" --seconds 600) last words
@@ -363,8 +444,8 @@ forget_files() {
 
 guest_tests() {
     local root=/sys/fs/cgroup/init own=/sys/fs/cgroup/delegated runtime=
-    id "$test_user" >/dev/null 2>&1 || useradd -m "$test_user"
-    forget_files &
+    # Before somebody else needs these modules.
+    try "the kernel loads nft_tproxy for $test_user" modules_are_loaded
     delegate "$own"
     hand_out "$own"
     delegate "$own/session"
@@ -378,11 +459,12 @@ guest_tests() {
         echo "test_systemd: there is no systemd here"
         skipped=$((skipped + 1))
     fi
+    network root
+    network "$test_user"
     if [ -x "$guest/tests/escape/run" ]; then
         battery ""
         battery "$test_user"
     fi
-    echo "$mark: $passed $failed $skipped"
 }
 
 in_the_guest() {
@@ -395,7 +477,10 @@ in_the_guest() {
         bash -c "$(<"$guest/command")" </dev/null >/dev/hvc0 2>&1
         printf '\n%s: %d\n' "$mark" $? >/dev/hvc0
     else
-        guest_tests </dev/null >/dev/hvc0 2>&1
+        id "$test_user" >/dev/null 2>&1 || useradd -m "$test_user"
+        forget_files &
+        if [ -e /proc/sys/net/ipv6 ]; then guest_tests; else guest_without_v6; fi </dev/null >/dev/hvc0 2>&1
+        echo "$mark: $passed $failed $skipped" >/dev/hvc0
     fi
     sync
     # The console is read by another thread of qemu.
