@@ -444,7 +444,7 @@ START_TEST(program_is_killed_at_the_limit_with_all_it_started)
         {.argv = {"/bin/sh", "-c", "setsid sleep 100 & echo $!"}},
     };
 
-    ck_assert_int_eq(program_run_all(programs, ARRAY_LENGTH(programs), 300), 0);
+    ck_assert_int_eq(program_run_all(programs, ARRAY_LENGTH(programs), 2000), 0);
     ck_assert(!programs[0].ended);
     ck_assert(programs[1].ended);
     for (size_t i = 0; i < ARRAY_LENGTH(programs); i++) {
