@@ -219,7 +219,7 @@ sandbox: {network: false}' >off.yaml
     local words
 
     set -f
-    for words in '--net isolated' '--net veth' '--set sandbox.network.hosts.a.example=10.0.0.1' \
+    for words in '--net veth' '--set sandbox.network.hosts.a.example=10.0.0.1' \
         '--overlay .' '--profile static' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
         '--net host --deny-host a.example' \
         '--net host --set sandbox.network.allow_local_binding=false' '--allow-containers --deny /proc/stat'; do
@@ -232,7 +232,7 @@ sandbox: {network: false}' >off.yaml
         [[ $output == *"enforcement: partial"* ]]
     done
     run --separate-stderr -1 "$BAWN" policy lint --net veth
-    [[ $output$stderr == *"this version has only none, proxy and host"* ]]
+    [[ $output$stderr == *"this version has only none, proxy, isolated and host"* ]]
 }
 
 @test "what can be held of the same is held" {
