@@ -141,11 +141,38 @@ struct bawn_metrics {
     uint64_t oom_kills, pids_refused;
     uint64_t jobs;    /* commands started by clients */
     uint64_t viewers; /* attached clients */
+    /* The sums of what bawn_session_peers tells. */
+    uint64_t net_connections, net_refused;
+    uint64_t net_sent, net_received; /* bytes */
 };
 
 /* size is sizeof(struct bawn_metrics) of the caller, so that members can be added. */
 BAWN_API int bawn_session_metrics(struct bawn_session *session, struct bawn_metrics *ret_metrics,
                                   size_t size, struct bawn_error *err);
+
+/* A host that commands of a session reached or were refused, where the network mode is "proxy" or
+ * "isolated". Only the library makes this struct: later versions may add members at the end. */
+struct bawn_peer {
+    struct bawn_peer *next; /* of a list, or NULL */
+    /* Its name or address with the port, printable. Without a port: a command only asked for the
+     * address of that name. "": all hosts beyond the first 64 together. */
+    const char *host;
+    uint64_t connections;    /* those that have ended */
+    uint64_t sent, received; /* bytes on them, as the commands see them */
+    uint64_t refused;        /* how often */
+};
+
+/*
+ * Lists the hosts, in the order in which the session heard of them. Returns how many there are; the
+ * list is NULL when there is none. A connection is counted when it has ended, and at most a second
+ * or so later, so that the numbers lag a little. All of them are told at the end of a run by 'bawn
+ * run --stats'.
+ */
+BAWN_API int bawn_session_peers(struct bawn_session *session, struct bawn_peer **ret_list,
+                                struct bawn_error *err);
+
+/* Frees the whole list. */
+BAWN_API void bawn_peer_free(struct bawn_peer *list);
 
 /* What the library knows of one session. Only the library makes this struct: later versions may add
  * members at the end. Unknown values are "", false or 0. */

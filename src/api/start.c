@@ -80,7 +80,7 @@ static int spawn(const int fds[CHILD_FDS], const struct bawn_command *command, p
 }
 
 /* Ready, or why not. */
-static int await_ready(const struct bawn_session *session, struct bawn_error *err)
+static int await_ready(struct bawn_session *session, struct bawn_error *err)
 {
     struct client_heard first = {0};
     int r = client_hear(session, &first, err);

@@ -40,6 +40,12 @@ struct bawn_session {
     bool is_attached;
     VEC(struct client_ended) ended;
     VEC(struct client_shown) shown;
+    /* Behind the last message that was heard. */
+    union {
+        struct bawn_error error;
+        struct bawn_metrics metrics;
+        struct control_host hosts[CONTROL_HOSTS_MAX];
+    } behind;
 };
 
 /* One message. */
@@ -48,6 +54,7 @@ struct client_heard {
     int fd;                      /* that came with it, or -EBADF; the reader's */
     struct bawn_error error;     /* CONTROL_FAILED */
     struct bawn_metrics metrics; /* CONTROL_METRICS */
+    int host_count;              /* CONTROL_HOSTS; they are in behind, until more is heard */
 };
 
 /* Takes the socket. launcher: who is to be waited for at the end, or 0. */
@@ -61,7 +68,7 @@ int client_tell(const struct bawn_session *session, struct control_message *mess
 int client_ask(struct bawn_session *session, struct control_message *message,
                enum control_kind wanted, struct client_heard *ret_heard, struct bawn_error *err);
 /* Waits for the next message. What makes no sense is an error. */
-int client_hear(const struct bawn_session *session, struct client_heard *ret_heard,
+int client_hear(struct bawn_session *session, struct client_heard *ret_heard,
                 struct bawn_error *err);
 
 /* Who is meant: one that runs, with a connection to it; or else one that is kept. kept is opened

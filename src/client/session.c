@@ -115,27 +115,30 @@ int client_tell(const struct bawn_session *session, struct control_message *mess
                       : 0;
 }
 
-/* What is behind a message: only some kinds have something, of one size. */
-static bool take_behind(struct client_heard *heard, const char *bytes, size_t size)
+/* What is behind a message: only some kinds have something. */
+static bool take_behind(const struct bawn_session *session, size_t size, struct client_heard *heard)
 {
-    if (heard->message.kind == CONTROL_FAILED)
-        return error_take(bytes, size, &heard->error) < 0;
-    if (heard->message.kind != CONTROL_METRICS)
+    switch (heard->message.kind) {
+    case CONTROL_FAILED:
+        return error_take(&session->behind.error, size, &heard->error) < 0;
+    case CONTROL_METRICS:
+        heard->metrics = session->behind.metrics;
+        return size == sizeof(heard->metrics);
+    case CONTROL_HOSTS:
+        heard->host_count = control_hosts_count(session->behind.hosts, size);
+        return heard->host_count >= 0;
+    default:
         return size == 0;
-    if (size != sizeof(heard->metrics))
-        return false;
-    memcpy(&heard->metrics, bytes, size);
-    return true;
+    }
 }
 
-int client_hear(const struct bawn_session *session, struct client_heard *ret_heard,
+int client_hear(struct bawn_session *session, struct client_heard *ret_heard,
                 struct bawn_error *err)
 {
-    char room[sizeof(struct bawn_error) + sizeof(struct bawn_metrics)];
     int fds[CONTROL_FDS];
     size_t size = 0;
-    int result =
-        control_receive(session->sock, &ret_heard->message, room, sizeof(room), &size, fds);
+    int result = control_receive(session->sock, &ret_heard->message, &session->behind,
+                                 sizeof(session->behind), &size, fds);
 
     ret_heard->fd = -EBADF;
     if (result == -EPIPE)
@@ -147,7 +150,7 @@ int client_hear(const struct bawn_session *session, struct client_heard *ret_hea
                            session->sid);
     ret_heard->fd = take_fd(&fds[0]);
     packet_drop_fds(fds, CONTROL_FDS);
-    if (take_behind(ret_heard, room, size))
+    if (take_behind(session, size, ret_heard))
         return 0;
     packet_drop_fds(&ret_heard->fd, 1);
     return client_refuse_answer(session, err);

@@ -135,6 +135,22 @@ static int handle_metrics(struct client *client, const struct control_message *m
     return 0;
 }
 
+static int handle_hosts(struct client *client, const struct control_message *message, size_t size,
+                        const int fds[CONTROL_FDS])
+{
+    struct control_message answer = {.kind = CONTROL_HOSTS, .job = message->job};
+    struct control_host rows[CONTROL_HOSTS_MAX];
+    const struct control_host *row;
+    unsigned count = 0;
+
+    (void)size;
+    (void)fds;
+    while ((row = hosts_row(client->control->session->hosts, count)))
+        rows[count++] = *row;
+    control_answer(client, &answer, rows, count * sizeof(rows[0]), -EBADF);
+    return 0;
+}
+
 static int handle_attach(struct client *client, const struct control_message *message, size_t size,
                          const int fds[CONTROL_FDS])
 {
@@ -194,7 +210,7 @@ static const handler handlers[CONTROL_COUNT] = {
     [CONTROL_EXEC] = handle_exec,     [CONTROL_SIGNAL] = handle_signal,
     [CONTROL_STOP] = handle_stop,     [CONTROL_METRICS] = handle_metrics,
     [CONTROL_ATTACH] = handle_attach, [CONTROL_RESIZE] = handle_resize,
-    [CONTROL_WAIT] = handle_wait,
+    [CONTROL_WAIT] = handle_wait,     [CONTROL_HOSTS] = handle_hosts,
 };
 
 static int on_client(void *context, uint32_t events)

@@ -2,6 +2,7 @@
 #include "session/hosts.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "session/own.h"
 
@@ -21,34 +22,74 @@ static struct host_count *find(struct hosts *hosts, const char *host)
     struct host_count *count;
 
     for (unsigned i = 0; i < hosts->count; i++) {
-        if (strcmp(hosts->counts[i].host, host) == 0)
+        if (strcmp(hosts->counts[i].sum.host, host) == 0)
             return &hosts->counts[i];
     }
     if (hosts->count == HOSTS_MOST)
         return &hosts->others;
     count = &hosts->counts[hosts->count++];
-    (void)snprintf(count->host, sizeof(count->host), "%s", host);
+    (void)snprintf(count->sum.host, sizeof(count->sum.host), "%s", host);
     return count;
 }
 
 void hosts_take(struct hosts *hosts, const struct event *event)
 {
-    char host[HOSTS_NAME_BYTES];
+    char host[CONTROL_HOST_BYTES];
     struct host_count *count;
 
     copy_text(host, sizeof(host), event->texts[EVENT_PATH]);
     count = find(hosts, host);
     if (event->what == EVENT_REACHED) {
-        count->connections += event->times;
-        count->sent += event->sent;
-        count->received += event->received;
+        count->sum.connections += event->times;
+        count->sum.sent += event->sent;
+        count->sum.received += event->received;
         return;
     }
-    if (count->refused == 0 && count != &hosts->others) {
+    if (count->sum.refused == 0 && count != &hosts->others) {
         copy_text(count->why, sizeof(count->why), event->texts[EVENT_MESSAGE]);
         copy_text(count->hint, sizeof(count->hint), event->texts[EVENT_HINT]);
     }
-    count->refused += event->times;
+    count->sum.refused += event->times;
+}
+
+const struct control_host *hosts_row(const struct hosts *hosts, unsigned i)
+{
+    if (!hosts || i > hosts->count)
+        return NULL;
+    if (i < hosts->count)
+        return &hosts->counts[i].sum;
+    return hosts->others.sum.connections || hosts->others.sum.refused ? &hosts->others.sum : NULL;
+}
+
+struct control_host hosts_sum(const struct hosts *hosts)
+{
+    const struct control_host *row;
+    struct control_host sum = {0};
+
+    for (unsigned i = 0; (row = hosts_row(hosts, i)); i++) {
+        sum.connections += row->connections;
+        sum.sent += row->sent;
+        sum.received += row->received;
+        sum.refused += row->refused;
+    }
+    return sum;
+}
+
+void hosts_as_json(struct strbuf *out, const struct hosts *hosts)
+{
+    const struct control_host *row;
+
+    json_open(out, "hosts", '[');
+    for (unsigned i = 0; (row = hosts_row(hosts, i)); i++) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "host", row->host);
+        json_put_uint(out, "connections", row->connections);
+        json_put_uint(out, "sent", row->sent);
+        json_put_uint(out, "received", row->received);
+        json_put_uint(out, "refused", row->refused);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
 }
 
 /* A line for each of the first; most commands that are refused something are refused one host. */
@@ -61,17 +102,18 @@ void session_tell_hosts(const struct session *session)
         const struct host_count *count = &hosts->counts[i];
         struct bawn_error said = {0};
 
-        if (count->refused == 0)
+        if (count->sum.refused == 0)
             continue;
         refused++;
         if (told == TOLD_MOST)
             continue;
         told++;
-        (void)error_set(&said, EACCES, "run.host", "%s was refused: %s", count->host, count->why);
+        (void)error_set(&said, EACCES, "run.host", "%s was refused: %s", count->sum.host,
+                        count->why);
         error_hint(&said, "%s", count->hint);
         session_say(session, &said);
     }
-    if (refused > told || (hosts && hosts->others.refused)) {
+    if (refused > told || (hosts && hosts->others.sum.refused)) {
         struct bawn_error said = {0};
 
         (void)error_set(&said, EACCES, "run.host", "refused more hosts than these");

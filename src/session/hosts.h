@@ -4,14 +4,15 @@
 #ifndef SESSION_HOSTS_H
 #define SESSION_HOSTS_H
 
-#include "base/limits.h"
+#include "base/strbuf.h"
+#include "wire/control.h"
 #include "wire/event.h"
 
-enum { HOSTS_MOST = 64, HOSTS_NAME_BYTES = LIMIT_HOST_BYTES + 8, HOSTS_TEXT_BYTES = 256 };
+/* The last row of an answer is for the others. */
+enum { HOSTS_MOST = CONTROL_HOSTS_MAX - 1, HOSTS_TEXT_BYTES = 256 };
 
 struct host_count {
-    char host[HOSTS_NAME_BYTES]; /* with its port; a name alone where only the name was asked for */
-    uint64_t connections, sent, received, refused;
+    struct control_host sum;     /* a name without a port: it was only looked up */
     char why[HOSTS_TEXT_BYTES];  /* of the first refusal */
     char hint[HOSTS_TEXT_BYTES]; /* what would have allowed it */
 };
@@ -23,6 +24,14 @@ struct hosts {
 };
 
 void hosts_take(struct hosts *hosts, const struct event *event);
+
+/* In their order, and then the others where there are some; NULL: no more. hosts may be NULL, and
+ * has none then. */
+const struct control_host *hosts_row(const struct hosts *hosts, unsigned i);
+/* All of them together, without a name. */
+struct control_host hosts_sum(const struct hosts *hosts);
+/* As the member "hosts" of an object. */
+void hosts_as_json(struct strbuf *out, const struct hosts *hosts);
 
 struct session;
 /* Names those that were refused. */

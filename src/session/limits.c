@@ -2,6 +2,7 @@
 /* The limits of a session: made before the launch, watched while it runs, told at the end. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mutant.h"
 #include "base/text.h"
 #include "kernel/usage.h"
@@ -240,11 +241,29 @@ void session_set_clock(struct session *session)
 
 /* SECURITY: the command may have filled what nobody reads. It does not hold us up: whoever waits
  * for the end gets it, and all that is left is taken away. KERNEL: where POLLOUT is told, a pipe
- * has room for this much. */
+ * has room for PIPE_BUF. */
+static void say_text(const struct session *session, const char *text, size_t length)
+{
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    /* A detached command with a terminal has none of our streams. */
+    if (session->output && session->has_terminal) {
+        output_say(session->output, text);
+        return;
+    }
+    while (length > 0 && poll(&room, 1, SAY_MS) > 0) {
+        ssize_t said = write(STDERR_FILENO, text, length < PIPE_BUF ? length : PIPE_BUF);
+
+        if (said <= 0)
+            return;
+        text += said;
+        length -= (size_t)said;
+    }
+}
+
 __attribute__((format(printf, 2, 3))) static void say(const struct session *session,
                                                       const char *format, ...)
 {
-    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
     char text[PIPE_BUF];
     va_list args;
     int length;
@@ -252,13 +271,8 @@ __attribute__((format(printf, 2, 3))) static void say(const struct session *sess
     va_start(args, format);
     length = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (length <= 0 || length >= (int)sizeof(text))
-        return;
-    /* A detached command with a terminal has none of our streams. */
-    if (session->output && session->has_terminal)
-        output_say(session->output, text);
-    else if (poll(&room, 1, SAY_MS) > 0)
-        (void)!write(STDERR_FILENO, text, (size_t)length);
+    if (length > 0 && length < (int)sizeof(text))
+        say_text(session, text, (size_t)length);
 }
 
 static void tell_breach(const struct session *session, const struct cgroup_metrics *metrics)
@@ -286,16 +300,30 @@ static void tell_breach(const struct session *session, const struct cgroup_metri
 
 static void tell_host_stats(const struct session *session)
 {
-    const struct hosts *hosts = session->hosts;
+    const struct control_host *row;
 
-    for (unsigned i = 0; hosts && i < hosts->count; i++) {
-        const struct host_count *count = &hosts->counts[i];
-
-        if (count->connections)
+    for (unsigned i = 0; (row = hosts_row(session->hosts, i)); i++) {
+        if (row->connections)
             say(session, "bawn: %s: %llu connections, %llu bytes sent, %llu received\n",
-                count->host, (unsigned long long)count->connections,
-                (unsigned long long)count->sent, (unsigned long long)count->received);
+                row->host[0] ? row->host : "further hosts", (unsigned long long)row->connections,
+                (unsigned long long)row->sent, (unsigned long long)row->received);
     }
+}
+
+static void tell_stats_as_json(const struct session *session, uint64_t cpu_usec, uint64_t memory)
+{
+    autostrbuf struct strbuf out = {0};
+
+    json_open(&out, NULL, '{');
+    json_put_uint(&out, "elapsed_ms", (uint64_t)elapsed_ms(session));
+    json_put_uint(&out, "cpu_usec", cpu_usec);
+    json_put_uint(&out, "memory_peak", memory);
+    json_put_bool(&out, "sampled", !is_counted(session));
+    hosts_as_json(&out, session->hosts);
+    json_close(&out, '}');
+    strbuf_add(&out, "\n");
+    if (!out.failed)
+        say_text(session, out.text, out.length);
 }
 
 static void tell_stats(const struct session *session, const struct cgroup_metrics *metrics)
@@ -313,10 +341,7 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
             session->memory_peak > usage.memory_bytes ? session->memory_peak : usage.memory_bytes;
     }
     if (session->request->is_json) {
-        say(session,
-            "{\"elapsed_ms\": %llu, \"cpu_usec\": %llu, \"memory_peak\": %llu, \"sampled\": %s}\n",
-            (unsigned long long)elapsed_ms(session), (unsigned long long)cpu_usec,
-            (unsigned long long)memory, is_counted(session) ? "false" : "true");
+        tell_stats_as_json(session, cpu_usec, memory);
         return;
     }
     say(session, "bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n",
@@ -329,11 +354,16 @@ void session_measure(const struct session *session, struct bawn_metrics *metrics
 {
     struct cgroup_metrics counted = {0};
     struct usage usage = {0};
+    struct control_host hosts = hosts_sum(session->hosts);
 
     *metrics = (struct bawn_metrics){.is_counted = is_counted(session),
                                      .elapsed_ms = (uint64_t)elapsed_ms(session),
                                      .pids_limit = session->limits.pids,
-                                     .memory_limit = session->limits.memory};
+                                     .memory_limit = session->limits.memory,
+                                     .net_connections = hosts.connections,
+                                     .net_refused = hosts.refused,
+                                     .net_sent = hosts.sent,
+                                     .net_received = hosts.received};
     if (is_counted(session)) {
         (void)cgroup_measure(session->group, &counted, NULL);
         metrics->pids_current = counted.pids_current;

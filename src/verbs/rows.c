@@ -221,7 +221,9 @@ static const struct option run_rows[] = {
              "0 keeps nothing. Default: 8M."},
     {.id = OPTION_STATS,
      .name = "stats",
-     .help = "At the end, say in one line what the command used."},
+     .help =
+         "At the end, say what the command used, and how many connections and bytes went to each "
+         "host that it reached. With --json, one document in one line, with refused hosts, too."},
     {.id = OPTION_COLS,
      .name = "cols",
      .value = "N",

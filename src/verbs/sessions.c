@@ -75,8 +75,13 @@ const struct verb verb_metrics = {
     .name = "metrics",
     .arguments = "[SID]",
     .summary = "tell what a session uses",
-    .details = "Prints time, memory and processes of a session, and how often it hit a limit. "
-               "Without a control group these are samples of this moment.\n" SESSION_WORDS,
+    .details =
+        "Prints time, memory and processes of a session, and how often it hit a limit. Without a "
+        "control group these are samples of this moment.\n"
+        "With the network modes proxy and isolated it also prints the connections and bytes of "
+        "each host that a command reached, and how often a host was refused. A connection counts "
+        "when it has ended, a second or so later. After the first 64 hosts all others "
+        "count as one, 'further hosts'; with --json its name is \"\".\n" SESSION_WORDS,
     .max_args = 1,
     .groups = groups,
 };

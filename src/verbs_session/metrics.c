@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bawn metrics: what a session uses. */
+/* bawn metrics: what a session uses, and the hosts it reached. */
 #include "base/json.h"
 #include "verbs_session/own.h"
 
 /* The order is that of struct bawn_metrics. */
 static const char *const names[] = {
-    "counted",         "elapsed_ms",  "pids_current", "pids_peak", "pids_limit",
-    "memory_current",  "memory_peak", "memory_limit", "cpu_usec",  "throttled_usec",
-    "throttled_count", "oom_kills",   "pids_refused", "exec_jobs", "viewers",
+    "counted",         "elapsed_ms",  "pids_current", "pids_peak",    "pids_limit",
+    "memory_current",  "memory_peak", "memory_limit", "cpu_usec",     "throttled_usec",
+    "throttled_count", "oom_kills",   "pids_refused", "exec_jobs",    "viewers",
+    "net_connections", "net_refused", "net_sent",     "net_received",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(struct bawn_metrics) / 8,
                "each value has a name");
@@ -31,8 +32,28 @@ static void put_count(struct strbuf *out, const char *name, uint64_t value)
     strbuf_addf(out, "%-12s %llu\n", name, (unsigned long long)value);
 }
 
-void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics)
+static void put_traffic(struct strbuf *out, const char *name, const struct bawn_peer *sum)
 {
+    strbuf_addf(out, "%-12s ", name);
+    if (sum->host)
+        strbuf_addf(out, "%s: ", sum->host[0] ? sum->host : "further hosts");
+    if (sum->connections)
+        strbuf_addf(out, "%llu connections, %llu bytes sent, %llu received%s",
+                    (unsigned long long)sum->connections, (unsigned long long)sum->sent,
+                    (unsigned long long)sum->received, sum->refused ? ", " : "");
+    if (sum->refused)
+        strbuf_addf(out, "%llu refused", (unsigned long long)sum->refused);
+    strbuf_add(out, "\n");
+}
+
+void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics,
+                     const struct bawn_peer *peers)
+{
+    const struct bawn_peer sum = {.connections = metrics->net_connections,
+                                  .sent = metrics->net_sent,
+                                  .received = metrics->net_received,
+                                  .refused = metrics->net_refused};
+
     strbuf_addf(out, "%-12s ", "age");
     put_duration(out, metrics->elapsed_ms / 1000);
     strbuf_addf(out, "\n%-12s %.2f s\n", "cpu", (double)metrics->cpu_usec / 1e6);
@@ -51,28 +72,51 @@ void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics)
         put_count(out, "refused", metrics->pids_refused);
     put_count(out, "exec", metrics->jobs);
     put_count(out, "viewers", metrics->viewers);
+    if (sum.connections || sum.refused)
+        put_traffic(out, "network", &sum);
+    for (const struct bawn_peer *peer = peers; peer; peer = peer->next)
+        put_traffic(out, "host", peer);
     if (!metrics->is_counted)
         strbuf_add(out, "(sampled: no control group counts here)\n");
+}
+
+static void hosts_as_json(struct strbuf *out, const struct bawn_peer *list)
+{
+    json_open(out, "hosts", '[');
+    for (const struct bawn_peer *peer = list; peer; peer = peer->next) {
+        json_open(out, NULL, '{');
+        json_put_string(out, "host", peer->host);
+        json_put_uint(out, "connections", peer->connections);
+        json_put_uint(out, "sent", peer->sent);
+        json_put_uint(out, "received", peer->received);
+        json_put_uint(out, "refused", peer->refused);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
 }
 
 int front_metrics(struct front *front, struct bawn_error *err)
 {
     autosession struct bawn_session *session = NULL;
+    autopeers struct bawn_peer *peers = NULL;
     struct bawn_metrics metrics = {0};
     struct strbuf out = {0};
     int result = bawn_session_open(front_sid(front), &session, err);
 
     if (result == 0)
         result = bawn_session_metrics(session, &metrics, sizeof(metrics), err);
+    if (result == 0)
+        result = bawn_session_peers(session, &peers, err);
     if (result < 0)
         return result;
     if (front->json) {
         json_open(&out, NULL, '{');
         json_put_string(&out, "sid", bawn_session_sid(session));
         metrics_as_json(&out, &metrics);
+        hosts_as_json(&out, peers);
         json_close(&out, '}');
     } else {
-        metrics_as_text(&out, &metrics);
+        metrics_as_text(&out, &metrics, peers);
     }
     return front_print(&out);
 }

@@ -19,15 +19,22 @@ static inline void front_free_status(struct bawn_status **status)
 }
 #define autostatus __attribute__((cleanup(front_free_status)))
 
+static inline void front_free_peers(struct bawn_peer **list)
+{
+    bawn_peer_free(*list);
+}
+#define autopeers __attribute__((cleanup(front_free_peers)))
+
 /* The first word, which names the session; or NULL. */
 const char *front_sid(const struct front *front);
 
 /* {"sid": SID, "status": N} */
 void front_put_end(struct strbuf *out, const struct bawn_session *session, int status);
 
-/* What metrics say, as members of a JSON object, or for people. */
+/* What metrics say, as members of a JSON object, or for people; peers may be NULL. */
 void metrics_as_json(struct strbuf *out, const struct bawn_metrics *metrics);
-void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics);
+void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics,
+                     const struct bawn_peer *peers);
 /* "3 s", "12 min", "2 h 5 min", "4 d" */
 void put_duration(struct strbuf *out, uint64_t seconds);
 

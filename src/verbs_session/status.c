@@ -29,7 +29,7 @@ static void as_text(struct strbuf *out, const struct bawn_status *status)
     put_line(out, "terminal", status->has_terminal ? "yes" : "no");
     for (const char *const *path = status->cgroups; *path; path++)
         put_line(out, "cgroup", *path);
-    metrics_as_text(out, status->metrics);
+    metrics_as_text(out, status->metrics, NULL);
 }
 
 /* The record with what is known beyond it as further members. */

@@ -2,17 +2,21 @@
 #include "wire/control.h"
 
 #include "base/cleanup.h"
+#include "base/limits.h"
 #include "wire/packet.h"
 #include "wire/strings.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* SECURITY: both sides may be linked with different C libraries. */
 _Static_assert(sizeof(struct termios) == 60 && sizeof(struct winsize) == 8,
                "the layout of messages is the kernel's and both C libraries'");
 _Static_assert(sizeof(struct control_message) == 96, "another layout is another CONTROL_VERSION");
-_Static_assert(sizeof(struct bawn_metrics) == 120, "another layout is another CONTROL_VERSION");
+_Static_assert(sizeof(struct bawn_metrics) == 152, "another layout is another CONTROL_VERSION");
+_Static_assert(sizeof(struct control_host) == 296, "another layout is another CONTROL_VERSION");
+_Static_assert(CONTROL_HOST_BYTES >= LIMIT_HOST_BYTES + sizeof(":65535"), "the longest name fits");
 
 int control_send(int sock, const struct control_message *message, const void *bytes, size_t size,
                  const int *fds, size_t fd_count)
@@ -72,6 +76,19 @@ int control_strings_join(struct control_message *message, char *const *argv, cha
     *ret_bytes = bytes;
     *ret_size = size;
     return 0;
+}
+
+int control_hosts_count(const struct control_host *hosts, size_t size)
+{
+    size_t count = size / sizeof(*hosts);
+
+    if (size % sizeof(*hosts) != 0 || count > CONTROL_HOSTS_MAX)
+        return -EPROTO;
+    for (size_t i = 0; i < count; i++) {
+        if (!memchr(hosts[i].host, '\0', sizeof(hosts[i].host)))
+            return -EPROTO;
+    }
+    return (int)count;
 }
 
 void control_terminal_state(struct termios *ret_state)

@@ -15,6 +15,7 @@
  *   SIGNAL job, value
  *   STOP value (grace in ms)                EXITED 0, when all of the session is gone
  *   METRICS                                 METRICS, struct bawn_metrics
+ *   HOSTS                                   HOSTS, struct control_host each, or nothing
  *   ATTACH size                             ATTACHED flags, a stream; later EXITED 0
  *   RESIZE size                             (none)
  *   WAIT                                    EXITED 0, when all of the session is gone
@@ -33,10 +34,12 @@
 #include <termios.h>
 
 enum {
-    CONTROL_VERSION = 1,
+    CONTROL_VERSION = 2,
     CONTROL_FDS = 3,                /* beside one message, at most */
     CONTROL_BYTES_MAX = 160 * 1024, /* behind one message */
     CONTROL_GRACE_MAX_MS = 600 * 1000,
+    CONTROL_HOST_BYTES = 264, /* a name of LIMIT_HOST_BYTES and a port, and its zero */
+    CONTROL_HOSTS_MAX = 65,   /* behind one message */
 };
 
 enum control_kind {
@@ -51,6 +54,7 @@ enum control_kind {
     CONTROL_FAILED, /* struct bawn_error behind it */
     CONTROL_ATTACHED,
     CONTROL_WAIT,
+    CONTROL_HOSTS,
     CONTROL_COUNT,
 };
 
@@ -74,6 +78,16 @@ struct control_message {
     struct termios state; /* EXEC with a terminal: how it starts */
     struct winsize size;
 };
+
+/* CONTROL_HOSTS: one that the commands reached, or were refused, with the sums so far. */
+struct control_host {
+    char host[CONTROL_HOST_BYTES]; /* with its port; "": all that there was no room for */
+    uint64_t connections, sent, received, refused;
+};
+
+/* How many of them are behind a message, each with the end of its name; -EPROTO: something else
+ * is. SECURITY: the names are what somebody sent; escape what is shown. */
+int control_hosts_count(const struct control_host *hosts, size_t size);
 
 /* How a terminal starts where no other one is its model. */
 void control_terminal_state(struct termios *ret_state);
