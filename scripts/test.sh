@@ -396,6 +396,10 @@ if [ "$(id -u)" -eq 0 ]; then
         beside live "what must not leave the network, as $user" "$lab/lab" --user "$user" -- \
             python3 "$lab/contain.py" --bawn "$work/plain/bin/bawn"
     done
+    for user in "$me" "$test_user"; do
+        beside live "hosts are counted, as $user" "$lab/lab" --user "$user" -- \
+            python3 "$lab/counts.py" --bawn "$work/plain/bin/bawn"
+    done
     beside live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
     together

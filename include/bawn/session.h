@@ -157,16 +157,16 @@ struct bawn_peer {
     /* Its name or address with the port, printable. Without a port: a command only asked for the
      * address of that name. "": all hosts beyond the first 64 together. */
     const char *host;
-    uint64_t connections;    /* those that have ended */
-    uint64_t sent, received; /* bytes on them, as the commands see them */
-    uint64_t refused;        /* how often */
+    uint64_t connections; /* those that have ended */
+    uint64_t sent;        /* bytes that went on to the host */
+    uint64_t received;    /* bytes that commands got from it */
+    uint64_t refused;     /* how often; of a name that was only asked for, at most once a second */
 };
 
 /*
  * Lists the hosts, in the order in which the session heard of them. Returns how many there are; the
- * list is NULL when there is none. A connection is counted when it has ended, and at most a second
- * or so later, so that the numbers lag a little. All of them are told at the end of a run by 'bawn
- * run --stats'.
+ * list is NULL when there is none. The numbers lag a little: a connection counts when it has
+ * ended, a second or so later. 'bawn run --stats' tells all of them at the end.
  */
 BAWN_API int bawn_session_peers(struct bawn_session *session, struct bawn_peer **ret_list,
                                 struct bawn_error *err);

@@ -9,12 +9,16 @@ import socket
 import struct
 import sys
 
-METRICS, FAILED, EXITED = 3, 8, 7
+METRICS, FAILED, EXITED, HOSTS = 3, 8, 7, 11
 STARTING = 8
 
 
-def message(kind, version=1, job=1, value=0, flags=0, behind=b""):
+def message(kind, version=2, job=1, value=0, flags=0, behind=b""):
     return struct.pack("<IIIIiII", version, kind, job, flags, value, 0, 0) + bytes(68) + behind
+
+
+def host(name, *sums):
+    return struct.pack("<264s4Q", name, *sums)
 
 
 ANSWERS = {
@@ -33,7 +37,13 @@ ANSWERS = {
     "end": message(EXITED, job=0),
     "twice": [message(EXITED), message(EXITED)],
     "gone": [],
-    "starting": message(METRICS, flags=STARTING, behind=bytes(15 * 8)),
+    "starting": message(METRICS, flags=STARTING, behind=bytes(19 * 8)),
+    "hosts": message(HOSTS, behind=host(b"web.example:80", 1, 2, 3, 0) + host(b"a\x1b[31mb", 0, 0, 0, 4) +
+                     host(b"", 5, 6, 7, 8)),
+    "no-hosts": message(HOSTS),
+    "cut-hosts": message(HOSTS, behind=host(b"web.example:80", 1, 2, 3, 0)[:-1]),
+    "open-hosts": message(HOSTS, behind=host(b"x" * 264, 1, 2, 3, 0)),
+    "many-hosts": message(HOSTS, behind=66 * host(b"x", 1, 2, 3, 0)),
 }
 
 

@@ -431,7 +431,8 @@ calls_of() {
     [[ $output == *"s of CPU"* ]]
     run -0 --separate-stderr "$BAWN" run --json --stats -- true
     is_json "$stderr"
-    [[ $(json_get "$stderr" 'sorted(d)') == *cpu_usec*elapsed_ms*memory_peak*sampled* ]]
+    [[ $(json_get "$stderr" 'sorted(d)') == *cpu_usec*elapsed_ms*hosts*memory_peak*sampled* ]]
+    [ "$(json_get "$stderr" 'd["hosts"]')" = '[]' ]
 }
 
 @test "run: the library's own files are not shown inside" {

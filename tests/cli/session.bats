@@ -176,6 +176,7 @@ gone() {
     [ "$(json_get "$output" 'd["sid"]')" = "$sid" ]
     [ "$(json_get "$output" '3 <= d["pids_current"] <= 6')" = True ]
     [ "$(json_get "$output" 'd["memory_current"] > 0')" = True ]
+    [ "$(json_get "$output" 'd["hosts"], d["net_connections"], d["net_refused"]')" = "([], 0, 0)" ]
 }
 
 @test "status: the state in a word, and the backend" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets on a control socket: whatever comes, no descriptor is left, and strings that are taken
- * are those that were sent. */
+ * are those that were sent; so are hosts. */
 #include "base/cleanup.h"
 #include "fuzz/fuzz.h"
 #include "wire/control.h"
@@ -34,6 +34,20 @@ static void check_strings(struct control_message *message, char *bytes, size_t s
     free(strings.argv);
 }
 
+static void check_hosts(const char *bytes, size_t size)
+{
+    /* A block of that very size, so that a byte too far is seen. */
+    autofree struct control_host *hosts = malloc(size ? size : 1);
+    int count;
+
+    fuzz_require(hosts);
+    memcpy(hosts, bytes, size);
+    count = control_hosts_count(hosts, size);
+    fuzz_require(count == -EPROTO || (size_t)count * sizeof(*hosts) == size);
+    for (int i = 0; i < count; i++)
+        fuzz_require(strlen(hosts[i].host) < sizeof(hosts[i].host));
+}
+
 static void check_packet(int sock, size_t size, size_t fd_count)
 {
     static char bytes[CONTROL_BYTES_MAX];
@@ -50,6 +64,7 @@ static void check_packet(int sock, size_t size, size_t fd_count)
         return;
     fuzz_require(fd_count <= CONTROL_FDS && behind == size - HEAD_BYTES);
     fuzz_require(message.version == CONTROL_VERSION && message.kind < CONTROL_COUNT);
+    check_hosts(bytes, behind);
     check_strings(&message, bytes, behind);
 }
 

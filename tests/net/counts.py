@@ -36,9 +36,14 @@ def refused(host):
     return {"do": "talk", "send": get(host, f"http://{host}/")}
 
 
+ECHO = "x" * ECHO_BYTES + "."
+ECHOES = 3
+ECHO_LINE = f"{WEB}:7: {ECHOES} connections, {ECHOES * len(ECHO)} bytes sent, {ECHOES * len(ECHO)} received\n"
 ATTEMPTS = [
     {"do": "talk", "to": [WEB, 80], "send": get(WEB, f"/big?bytes={BIG_BYTES}")},
-    {"do": "talk", "to": [WEB, 7], "send": "x" * ECHO_BYTES, "shut": True},
+    {"do": "talk", "to": [WEB, 7], "send": ECHO, "stop": "."},
+    {"do": "tunnel", "host": WEB, "port": 7, "send": ECHO, "stop": "."},
+    {"do": "socks5", "host": WEB, "port": 7, "send": ECHO, "stop": "."},
     *[refused(OTHER)] * REFUSALS,
 ]
 
@@ -51,14 +56,15 @@ def by_host(rows):
 
 def expected(world, start, output):
     """The rows of ATTEMPTS: what the server got, and what came of each inside."""
-    big, echo, *denied = json.loads(output)
+    big, *others = json.loads(output)
+    echoes, denied = others[:ECHOES], others[ECHOES:]
     works(big["data"].endswith("\0" * BIG_BYTES) and big["end"] == "eof", f"/big: {big['end']}")
-    works(len(echo["data"]) == ECHO_BYTES, f"echo: {echo['end']}")
+    works(all(echo["data"] == ECHO for echo in echoes), [len(echo["data"]) for echo in echoes])
     works(all(one["data"].startswith("HTTP/1.1 403") for one in denied), denied)
     got = [event for event in world.witness.since(start) if event["kind"] == "bytes" and event["port"] == 80]
     works(len(got) == 1 and got[0]["data"].endswith("\r\n\r\n"), got)
     return by_host([row(f"{WEB}:80", 1, len(got[0]["data"]), len(big["data"])),
-                    row(f"{WEB}:7", 1, ECHO_BYTES, ECHO_BYTES),
+                    row(f"{WEB}:7", ECHOES, ECHOES * len(ECHO), ECHOES * len(ECHO)),
                     row(f"{OTHER}:80", refused=REFUSALS)])
 
 
@@ -94,8 +100,7 @@ def metrics_tell(world):
         for member in MEMBERS[1:]:
             same(sum(one[member] for one in want.values()), told[f"net_{member}"], f"net_{member}")
         text = world.run([world.bawn, "metrics", sid])[1]
-        for line in (f"{WEB}:7: 1 connections, {ECHO_BYTES} bytes sent, {ECHO_BYTES} received\n",
-                     f"{OTHER}:80: {REFUSALS} refused\n"):
+        for line in (ECHO_LINE, f"{OTHER}:80: {REFUSALS} refused\n"):
             assert f"host         {line}" in text, text
     finally:
         status, _, errors, _ = world.run([world.bawn, "stop", sid])
@@ -110,7 +115,7 @@ def stats_tell(world):
     same(want, by_host(json.loads(errors.splitlines()[-1])["hosts"]), "hosts")
     status, output, errors, _ = world.sandbox(ATTACK, ALLOW, ["--stats"], data=attempts())
     works(status == 0, errors)
-    assert f"bawn: {WEB}:7: 1 connections, {ECHO_BYTES} bytes sent, {ECHO_BYTES} received\n" in errors, errors
+    assert f"bawn: {ECHO_LINE}" in errors, errors
 
 
 def many_are_told(world):

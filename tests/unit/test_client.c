@@ -504,8 +504,17 @@ static int try_auto_allow(void)
     return bawn_session_may_auto_allow(session, &err);
 }
 
-static int (*const tries[])(void) = {try_metrics, try_stop,     try_attach,
-                                     try_exec,    try_terminal, try_auto_allow};
+static int try_peers(void)
+{
+    struct bawn_peer *list = (struct bawn_peer *)&err;
+    int result = bawn_session_peers(session, &list, &err);
+
+    ck_assert_ptr_null(list);
+    return result;
+}
+
+static int (*const tries[])(void) = {try_metrics, try_stop,     try_attach,    try_exec,
+                                     try_peers,   try_terminal, try_auto_allow};
 
 static const struct {
     const char *answer, *code, *state;
@@ -515,7 +524,9 @@ static const struct {
     {"stranger", "session.protocol", "error"},   {"no-error", "session.protocol", "error"},
     {"cut-error", "session.protocol", "error"},  {"empty-error", "session.protocol", "error"},
     {"wild-error", "session.protocol", "error"}, {"rude-error", "rude", "error"},
-    {"long", "session.protocol", "error"},       {"gone", "session.gone", "stopped"},
+    {"long", "session.protocol", "error"},       {"cut-hosts", "session.protocol", "error"},
+    {"open-hosts", "session.protocol", "error"}, {"many-hosts", "session.protocol", "error"},
+    {"gone", "session.gone", "stopped"},
 };
 
 START_TEST(a_session_that_breaks_its_word_is_no_success)
@@ -551,6 +562,65 @@ START_TEST(a_session_that_is_starting_says_so)
     ck_assert_int_eq(bawn_session_status("broken", &status, &err), 0);
     ck_assert_str_eq(status->state, "starting");
     bawn_status_free(status);
+    broken_end(pid);
+}
+END_TEST
+
+static void check_peer(const struct bawn_peer *peer, const char *host, uint64_t connections,
+                       uint64_t refused)
+{
+    ck_assert_ptr_nonnull(peer);
+    ck_assert_str_eq(peer->host, host);
+    ck_assert_uint_eq(peer->connections, connections);
+    ck_assert_uint_eq(peer->sent, connections ? connections + 1 : 0);
+    ck_assert_uint_eq(peer->received, connections ? connections + 2 : 0);
+    ck_assert_uint_eq(peer->refused, refused);
+}
+
+START_TEST(the_hosts_of_a_session_are_listed_in_printable_words)
+{
+    pid_t pid = broken_start("hosts");
+    struct bawn_peer *list = NULL;
+
+    open_session("broken");
+    ck_assert_int_eq(bawn_session_peers(session, &list, &err), 3);
+    check_peer(list, "web.example:80", 1, 0);
+    check_peer(list->next, "a\\x1b[31mb", 0, 4);
+    check_peer(list->next->next, "", 5, 8);
+    ck_assert_ptr_null(list->next->next->next);
+    bawn_peer_free(list);
+    bawn_session_close(session);
+    /* It is the answer to nothing else. */
+    for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+        if (tries[i] == try_peers)
+            continue;
+        open_session("broken");
+        ck_assert_int_eq(tries[i](), -EPROTO);
+        bawn_session_close(session);
+    }
+    broken_end(pid);
+}
+END_TEST
+
+START_TEST(a_session_without_a_network_has_no_hosts)
+{
+    struct bawn_metrics metrics;
+    pid_t pid;
+
+    (void)start("sleep 100", NULL, NULL);
+    open_session(NULL);
+    ck_assert_int_eq(try_peers(), 0);
+    ck_assert_int_eq(bawn_session_metrics(session, &metrics, sizeof(metrics), &err), 0);
+    ck_assert(!metrics.net_connections && !metrics.net_refused && !metrics.net_sent &&
+              !metrics.net_received);
+    /* The connection is still good. */
+    ck_assert_int_eq(try_peers(), 0);
+    bawn_session_close(session);
+    end_all();
+    pid = broken_start("no-hosts");
+    open_session("broken");
+    ck_assert_int_eq(try_peers(), 0);
+    bawn_session_close(session);
     broken_end(pid);
 }
 END_TEST
@@ -614,6 +684,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_session_that_breaks_its_word_is_no_success, 0,
                         sizeof(broken) / sizeof(broken[0]));
     tcase_add_test(tcase, a_session_that_is_starting_says_so);
+    tcase_add_test(tcase, the_hosts_of_a_session_are_listed_in_printable_words);
+    tcase_add_test(tcase, a_session_without_a_network_has_no_hosts);
     tcase_add_test(tcase, the_end_of_a_session_is_told_only_to_who_asked);
     tcase_add_test(tcase, a_job_ends_once);
     suite_add_tcase(suite, tcase);

@@ -256,6 +256,38 @@ START_TEST(a_command_line_that_is_too_long_is_not_sent)
 }
 END_TEST
 
+START_TEST(hosts_arrive_as_they_were_sent)
+{
+    struct control_message message = message_of(CONTROL_HOSTS);
+    struct control_host sent[CONTROL_HOSTS_MAX] = {0}, got[CONTROL_HOSTS_MAX] = {0};
+    size_t size;
+
+    for (size_t i = 0; i < CONTROL_HOSTS_MAX; i++) {
+        memset(sent[i].host, 'a', sizeof(sent[i].host) - 1);
+        sent[i].sent = i;
+    }
+    open_pair();
+    ck_assert_int_eq(control_send(pair[0], &message, sent, sizeof(sent), NULL, 0), 0);
+    ck_assert_int_eq(receive(&message, (char *)got, sizeof(got), &size), 0);
+    ck_assert_int_eq(control_hosts_count(got, size), CONTROL_HOSTS_MAX);
+    ck_assert_mem_eq(got, sent, sizeof(sent));
+    ck_assert_int_eq(control_hosts_count(got, 0), 0);
+}
+END_TEST
+
+START_TEST(hosts_that_are_cut_too_many_or_without_an_end_are_refused)
+{
+    struct control_host hosts[CONTROL_HOSTS_MAX + 1] = {0};
+
+    for (size_t cut = 1; cut < sizeof(hosts[0]); cut++)
+        ck_assert_int_eq(control_hosts_count(hosts, 2 * sizeof(hosts[0]) - cut), -EPROTO);
+    ck_assert_int_eq(control_hosts_count(hosts, sizeof(hosts)), -EPROTO);
+    memset(hosts[1].host, 'a', sizeof(hosts[1].host));
+    ck_assert_int_eq(control_hosts_count(hosts, sizeof(hosts[0])), 1);
+    ck_assert_int_eq(control_hosts_count(hosts, 2 * sizeof(hosts[0])), -EPROTO);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("control");
@@ -272,6 +304,8 @@ int main(void)
     tcase_add_test(tcase, more_descriptors_than_wanted_are_refused_and_closed);
     tcase_add_test(tcase, descriptors_that_come_do_not_outlive_an_exec);
     tcase_add_test(tcase, a_command_line_that_is_too_long_is_not_sent);
+    tcase_add_test(tcase, hosts_arrive_as_they_were_sent);
+    tcase_add_test(tcase, hosts_that_are_cut_too_many_or_without_an_end_are_refused);
     suite_add_tcase(suite, tcase);
     return test_run(suite, "control");
 }
