@@ -141,7 +141,8 @@ static void export_settings(const struct policy *policy, bool with_builtin, cons
         if (!key || !setting->is_set || !is_exported(setting->layer, with_builtin))
             continue;
         strbuf_addf(out, "%s%s: ", indent, key);
-        if (setting_table[id].type == VALUE_TEXT || setting_table[id].type == VALUE_PLACE)
+        if (setting_table[id].type == VALUE_TEXT || setting_table[id].type == VALUE_PLACE ||
+            setting_table[id].type == VALUE_PROXY)
             add_quoted(out, setting->text);
         else
             strbuf_add(out, setting->text);

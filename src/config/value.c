@@ -40,6 +40,10 @@ static const char *check_item(const struct config_source *source, enum list_id l
         return *value || wrong ? wrong : "out of memory";
     case LIST_NETWORK_HOST_PORTS:
         return text_parse_count(*value, 65535, &port) && port ? NULL : "not a port";
+    case LIST_NETWORK_UPSTREAM_NO_PROXY:
+        if (**value == '.')
+            return "write *.NAME for what is below a name, and **.NAME for the name itself, too";
+        return host_parse_rule(*value, &host);
     case LIST_NETWORK_PUBLISH:
         return publish_parse(*value, &published);
     case LIST_NETWORK_HOSTS:

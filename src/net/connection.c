@@ -154,6 +154,7 @@ static void shed(struct connection *connection)
     flow_done(&connection->up, &gate->pipes);
     flow_done(&connection->down, &gate->pipes);
     strbuf_done(&connection->answer);
+    strbuf_done(&connection->errand);
     drop_all_held(connection);
     end_close(gate->parts.hub, &connection->client);
     end_close(gate->parts.hub, &connection->server);
@@ -264,6 +265,9 @@ void connection_step(struct connection *connection)
     case STAGE_REACH:
         if (connection->client.is_broken)
             connection_end(connection);
+        break;
+    case STAGE_PARENT:
+        parent_step(connection);
         break;
     case STAGE_OPENING:
         if (connection->server.is_broken)

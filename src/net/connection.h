@@ -8,6 +8,7 @@
  *
  *     ask       what a client of the proxy wants: HTTP, CONNECT, SOCKS
  *     reach     the rules decide; the name is looked up; the server is dialled
+ *     parent    a proxy outside, if all go through one, is asked for a tunnel
  *     opening   the first bytes of a tunnel must name the host that was decided on
  *     exchange  one request of HTTP and its answer
  *     tunnel    bytes pass both ways
@@ -31,6 +32,7 @@ struct lookup;
 enum stage {
     STAGE_ASK,
     STAGE_REACH,
+    STAGE_PARENT,
     STAGE_OPENING,
     STAGE_EXCHANGE,
     STAGE_TUNNEL,
@@ -71,6 +73,7 @@ struct connection {
     struct lookup *lookup;
     struct dial dial;
     struct flow up, down; /* to the server, to the client */
+    struct strbuf errand; /* what a proxy outside is asked for; its answer is in answer */
     /* Of an exchange. */
     struct http_body body;
     struct strbuf answer;    /* the head, as far as it has come */
@@ -103,6 +106,15 @@ bool connection_is_opaque(const struct connection *connection);
 /* Each stage. */
 void ask_step(struct connection *connection);
 void reach_start(struct connection *connection);
+/* Dials these, all at one port. */
+void reach_dial(struct connection *connection, const struct host *addresses, size_t count,
+                uint16_t port, void (*done)(void *context, int result));
+/* There is a way to the server. */
+void reach_arrived(struct connection *connection);
+/* To this name or address, which the rules allow, through the proxy that the policy names. */
+void parent_start(struct connection *connection, const struct host *target);
+void parent_step(struct connection *connection);
+void parent_late(struct connection *connection);
 /* Of the server's end. */
 void reach_server_ready(void *context, uint32_t events);
 void opening_start(struct connection *connection);

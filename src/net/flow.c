@@ -54,6 +54,11 @@ ssize_t end_read(struct end *end, void *bytes, size_t size)
     return got;
 }
 
+ssize_t end_peek(struct end *end, void *bytes, size_t size)
+{
+    return note_read(end, recv(end->source.fd, bytes, size, MSG_PEEK));
+}
+
 static ssize_t note_written(struct end *end, ssize_t sent)
 {
     if (sent >= 0)

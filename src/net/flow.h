@@ -40,6 +40,8 @@ void end_tune(int fd);
 void end_note(struct end *end, uint32_t events);
 /* Bytes, 0 at its end, -EAGAIN, or a negative errno. */
 ssize_t end_read(struct end *end, void *bytes, size_t size);
+/* The same; they stay there to be read. */
+ssize_t end_peek(struct end *end, void *bytes, size_t size);
 /* How many were sent: 0 when it takes none now; or a negative errno. */
 ssize_t end_write(struct end *end, const void *bytes, size_t size);
 void end_close(struct hub *hub, struct end *end);

@@ -35,11 +35,16 @@ struct known {
     char name[];
 };
 
-struct lookup {
-    struct known *known;
+struct wish {
     struct host name;
+    bool is_own; /* the policy's own: see lookup_start_own */
     void (*done)(void *context, const struct lookup_answer *answer);
     void *context;
+};
+
+struct lookup {
+    struct known *known;
+    struct wish wish;
     struct lookup **own; /* set to NULL when it is done; NULL: nobody looks */
     struct lookup *before, *after;
 };
@@ -133,9 +138,9 @@ void lookups_take_resolv(struct lookups *lookups, const char *text)
     }
 }
 
-static void tell(const struct lookups *lookups, const struct host *name, const struct known *known,
-                 void (*done)(void *context, const struct lookup_answer *answer), void *context)
+static void tell(const struct lookups *lookups, const struct wish *wish, const struct known *known)
 {
+    const uint8_t(*addresses)[16] = (const uint8_t(*)[16])known->addresses;
     struct lookup_answer answer = {.end = known->end, .failure = known->failure};
     autofree struct host *allowed = known->count ? calloc(known->count, sizeof(*allowed)) : NULL;
 
@@ -143,13 +148,14 @@ static void tell(const struct lookups *lookups, const struct host *name, const s
         answer.end = LOOKUP_FAILED;
         answer.failure = "out of memory";
     } else if (known->count > 0) {
-        answer.count = vet_addresses(lookups->policy, name, (const uint8_t(*)[16])known->addresses,
-                                     known->count, allowed, &answer.decision);
+        answer.count = wish->is_own ? vet_none(addresses, known->count, wish->name.port, allowed)
+                                    : vet_addresses(lookups->policy, &wish->name, addresses,
+                                                    known->count, allowed, &answer.decision);
         answer.addresses = allowed;
         answer.end = answer.count ? LOOKUP_FOUND : LOOKUP_BARRED;
         answer.failure = answer.count ? NULL : "address not allowed";
     }
-    done(context, &answer);
+    wish->done(wish->context, &answer);
 }
 
 /* Who is told may look up others, and cancel those that wait here. */
@@ -162,7 +168,7 @@ static void tell_all(struct known *known)
         unlink_lookup(lookup);
         if (lookup->own)
             *lookup->own = NULL;
-        tell(known->lookups, &lookup->name, known, lookup->done, lookup->context);
+        tell(known->lookups, &lookup->wish, known);
         free(lookup);
     }
     known->tellings--;
@@ -251,9 +257,8 @@ static int ask(struct known *known, struct bawn_error *err)
     return r;
 }
 
-static int wait_for(struct known *known, const struct host *name,
-                    void (*done)(void *context, const struct lookup_answer *answer), void *context,
-                    struct lookup **ret_lookup, struct bawn_error *err)
+static int wait_for(struct known *known, const struct wish *wish, struct lookup **ret_lookup,
+                    struct bawn_error *err)
 {
     struct lookups *lookups = known->lookups;
     struct lookup *lookup = lookups->waiting < WAITING_MAX ? calloc(1, sizeof(*lookup)) : NULL;
@@ -261,12 +266,7 @@ static int wait_for(struct known *known, const struct host *name,
 
     if (!lookup)
         return error_set(err, EBUSY, "network.lookups", "too many wait for names");
-    *lookup = (struct lookup){.known = known,
-                              .name = *name,
-                              .done = done,
-                              .context = context,
-                              .own = &lookup,
-                              .before = known->last};
+    *lookup = (struct lookup){.known = known, .wish = *wish, .own = &lookup, .before = known->last};
     *(known->last ? &known->last->after : &known->first) = lookup;
     known->last = lookup;
     lookups->waiting++;
@@ -296,30 +296,55 @@ static size_t find_pins(const struct policy *policy, const char *name, uint8_t (
     return count;
 }
 
-int lookup_start(struct lookups *lookups, const struct host *name,
-                 void (*done)(void *context, const struct lookup_answer *answer), void *context,
-                 struct lookup **ret_lookup, struct bawn_error *err)
+bool lookup_is_pinned(const struct lookups *lookups, const struct host *name)
 {
+    uint8_t addresses[UPSTREAM_ADDRESSES][16];
+
+    return find_pins(lookups->policy, name->name, addresses) > 0;
+}
+
+static int start(struct lookups *lookups, const struct wish *wish, struct lookup **ret_lookup,
+                 struct bawn_error *err)
+{
+    const char *name = wish->name.name;
     uint8_t addresses[UPSTREAM_ADDRESSES][16];
     struct known pinned = {.addresses = addresses};
     struct known *known;
 
     *ret_lookup = NULL;
-    pinned.count = find_pins(lookups->policy, name->name, addresses);
+    pinned.count = find_pins(lookups->policy, name, addresses);
     if (pinned.count > 0) {
-        tell(lookups, name, &pinned, done, context);
+        tell(lookups, wish, &pinned);
         return 0;
     }
-    known = (struct known *)table_find(&lookups->known, name->name);
+    known = (struct known *)table_find(&lookups->known, name);
     if (!known)
-        known = add_known(lookups, name->name);
+        known = add_known(lookups, name);
     if (!known)
         return error_set(err, EBUSY, "network.lookups", "too many names are being looked up");
     table_use(&lookups->known, &known->entry);
     if (known->tellings == 0 && (known->is_asked || clock_ms() >= known->until_ms))
-        return wait_for(known, name, done, context, ret_lookup, err);
+        return wait_for(known, wish, ret_lookup, err);
     known->tellings++;
-    tell(lookups, name, known, done, context);
+    tell(lookups, wish, known);
     known->tellings--;
     return 0;
+}
+
+int lookup_start(struct lookups *lookups, const struct host *name,
+                 void (*done)(void *context, const struct lookup_answer *answer), void *context,
+                 struct lookup **ret_lookup, struct bawn_error *err)
+{
+    const struct wish wish = {.name = *name, .done = done, .context = context};
+
+    return start(lookups, &wish, ret_lookup, err);
+}
+
+int lookup_start_own(struct lookups *lookups, const struct host *name,
+                     void (*done)(void *context, const struct lookup_answer *answer), void *context,
+                     struct lookup **ret_lookup, struct bawn_error *err)
+{
+    const struct wish wish = {.name = *name, .is_own = true, .done = done, .context = context};
+
+    return start(lookups, &wish, ret_lookup, err);
 }

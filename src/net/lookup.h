@@ -50,6 +50,13 @@ void lookups_free(struct lookups *lookups);
 int lookup_start(struct lookups *lookups, const struct host *name,
                  void (*done)(void *context, const struct lookup_answer *answer), void *context,
                  struct lookup **ret_lookup, struct bawn_error *err);
+/* The same for a name that the policy itself connects to, not the command: wherever it leads.
+ * SECURITY: for nothing that a client has said. */
+int lookup_start_own(struct lookups *lookups, const struct host *name,
+                     void (*done)(void *context, const struct lookup_answer *answer), void *context,
+                     struct lookup **ret_lookup, struct bawn_error *err);
+/* Whether the policy says what the name's address is. */
+bool lookup_is_pinned(const struct lookups *lookups, const struct host *name);
 /* done is not called any more. */
 void lookup_cancel(struct lookup *lookup);
 

@@ -5,6 +5,7 @@
 
 #include "net/lookup.h"
 #include "net/names.h"
+#include "policy/proxy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,36 +63,57 @@ static void tell_failed(struct connection *connection, int error)
                   why);
 }
 
+void reach_arrived(struct connection *connection)
+{
+    connection->is_reached = true;
+    connection->server.source.ready = reach_server_ready;
+    connection->server.source.context = connection;
+    if (connection->way == WAY_HTTP)
+        exchange_start(connection);
+    else
+        grant(connection);
+}
+
 static void dialled(void *context, int result)
 {
     struct connection *connection = context;
 
     connection_enter(connection);
-    if (result < 0) {
+    if (result < 0)
         tell_failed(connection, result);
-    } else {
-        connection->is_reached = true;
-        connection->server.source.ready = reach_server_ready;
-        connection->server.source.context = connection;
-        if (connection->way == WAY_HTTP)
-            exchange_start(connection);
-        else
-            grant(connection);
-    }
+    else
+        reach_arrived(connection);
     connection_leave(connection);
 }
 
-static void dial_all(struct connection *connection, const struct host *addresses, size_t count)
+void reach_dial(struct connection *connection, const struct host *addresses, size_t count,
+                uint16_t port, void (*done)(void *context, int result))
 {
     connection->dial = (struct dial){.hub = connection->gate->parts.hub,
                                      .end = &connection->server,
-                                     .port = connection->to.port,
-                                     .done = dialled,
+                                     .port = port,
+                                     .done = done,
                                      .context = connection};
     connection_set_deadline(connection, -1);
     for (size_t i = 0; i < count; i++)
         dial_add(&connection->dial, &addresses[i]);
     dial_start(&connection->dial);
+}
+
+static void dial_all(struct connection *connection, const struct host *addresses, size_t count)
+{
+    reach_dial(connection, addresses, count, connection->to.port, dialled);
+}
+
+/* Addresses that were vetted: a proxy takes one. */
+static void go_to(struct connection *connection, const struct host *addresses, size_t count)
+{
+    const struct policy *policy = connection->gate->parts.policy;
+
+    if (proxy_serves(policy, &connection->to) && proxy_serves(policy, &addresses[0]))
+        parent_start(connection, &addresses[0]);
+    else
+        dial_all(connection, addresses, count);
 }
 
 static void looked_up(void *context, const struct lookup_answer *answer)
@@ -101,7 +123,7 @@ static void looked_up(void *context, const struct lookup_answer *answer)
     connection_enter(connection);
     connection->lookup = NULL;
     if (answer->count)
-        dial_all(connection, answer->addresses, answer->count);
+        go_to(connection, answer->addresses, answer->count);
     else if (answer->end == LOOKUP_BARRED)
         refuse_decision(connection, &answer->decision);
     else
@@ -157,7 +179,10 @@ static void go(struct connection *connection)
         (void)host_parse_address("::1", &loopback[1]);
         dial_all(connection, loopback, 2);
     } else if (connection->to.kind == HOST_ADDRESS) {
-        dial_all(connection, &connection->to, 1);
+        go_to(connection, &connection->to, 1);
+    } else if (proxy_serves(connection->gate->parts.policy, &connection->to) &&
+               !lookup_is_pinned(connection->gate->parts.lookups, &connection->to)) {
+        parent_start(connection, &connection->to);
     } else {
         look_up(connection);
     }

@@ -284,6 +284,9 @@ void refuse_late(struct connection *connection)
     case STAGE_REACH:
         refuse_failed(connection, 504, SOCKS_NO_HOST, "looking the name up took too long");
         break;
+    case STAGE_PARENT:
+        parent_late(connection);
+        break;
     case STAGE_OPENING:
         if (has_spoken && connection->speaks_http)
             refuse_request(connection, 408, "its head took too long");

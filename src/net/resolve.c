@@ -9,6 +9,7 @@
 #include "net/vet.h"
 #include "policy/explain.h"
 #include "policy/message.h"
+#include "policy/proxy.h"
 #include "wire/net.h"
 
 #include <stdlib.h>
@@ -242,14 +243,28 @@ static void look_up(struct resolver *resolver, const struct asker *asker,
     }
 }
 
+/* Who connects to it is led to a proxy that looks it up: nobody here does. */
+static void give_unseen(struct resolver *resolver, const struct asker *asker,
+                        const struct dns_query *query, const struct host *host)
+{
+    struct name_addresses own;
+
+    if (names_give(resolver->names, host->name, &own))
+        reply_address(asker, query, own.v4, own.v6);
+    else
+        reply_code(asker, query, DNS_FAILED);
+}
+
 /* The policy allows the name. */
 static void give(struct resolver *resolver, const struct asker *asker,
                  const struct dns_query *query, const struct host *host)
 {
-    if (query->type == DNS_A || query->type == DNS_AAAA)
-        look_up(resolver, asker, query, host);
-    else
+    if (query->type != DNS_A && query->type != DNS_AAAA)
         reply_code(asker, query, DNS_OK);
+    else if (proxy_serves(resolver->policy, host) && !lookup_is_pinned(resolver->lookups, host))
+        give_unseen(resolver, asker, query, host);
+    else
+        look_up(resolver, asker, query, host);
 }
 
 static void on_known(void *context, const struct net_answer *answer)

@@ -125,3 +125,10 @@ size_t vet_addresses(const struct policy *policy, const struct host *name,
     }
     return search.allowed_count;
 }
+
+size_t vet_none(const uint8_t (*addresses)[16], size_t count, uint16_t port, struct host *ret_hosts)
+{
+    for (size_t i = 0; i < count; i++)
+        make_host(addresses[i], port, &ret_hosts[i]);
+    return count;
+}

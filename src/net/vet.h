@@ -20,4 +20,8 @@ size_t vet_addresses(const struct policy *policy, const struct host *name,
                      const uint8_t (*addresses)[16], size_t count, struct host *ret_allowed,
                      struct net_decision *ret_decision);
 
+/* All of them, whatever they are, with this port. */
+size_t vet_none(const uint8_t (*addresses)[16], size_t count, uint16_t port,
+                struct host *ret_hosts);
+
 #endif

@@ -54,6 +54,7 @@ static void set_ids(struct compiler *compiler)
 static void set_flags(struct compiler *compiler)
 {
     const struct plan *plan = compiler->input->plan;
+    const struct setting *proxy = &plan->policy->settings[SETTING_NETWORK_UPSTREAM_PROXY];
     struct image *head = &compiler->head;
     char inside[LIMIT_PATH_BYTES];
 
@@ -72,6 +73,8 @@ static void set_flags(struct compiler *compiler)
     head->reads = (uint32_t)policy_number(plan->policy, SETTING_READS);
     head->network_mode = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_MODE);
     head->network_unlisted = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_UNLISTED);
+    if (proxy->is_set)
+        head->upstream_proxy = compiler_string(compiler, proxy->text);
 }
 
 static void add_landlock(struct compiler *compiler)

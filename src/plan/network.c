@@ -128,6 +128,23 @@ static int plan_local_binding(struct plan *plan)
                         is_own ? "the host's ports are out of reach" : "its ports are the host's");
 }
 
+/* Where there is no network, or the host's own, it is moot. */
+static int plan_proxy(struct plan *plan)
+{
+    const struct setting *setting = &plan->policy->settings[SETTING_NETWORK_UPSTREAM_PROXY];
+    const char *note = NULL;
+    unsigned by;
+
+    if (!setting->is_set || !is_filtered(plan))
+        return 0;
+    by = filtered_by(plan, &note);
+    return plan_enforce(plan,
+                        arena_printf(&plan->arena, "%s: %s",
+                                     setting_table[SETTING_NETWORK_UPSTREAM_PROXY].key,
+                                     setting->text),
+                        setting->origin, by, note);
+}
+
 static unsigned item_by(const struct plan *plan, enum list_id list, const char **note)
 {
     *note = list_not_yet(list, plan->network.mode);
@@ -174,5 +191,7 @@ int plan_network(struct plan *plan)
         r = plan_mode(plan);
     if (r == 0)
         r = plan_local_binding(plan);
+    if (r == 0)
+        r = plan_proxy(plan);
     return r == 0 ? plan_items(plan) : r;
 }

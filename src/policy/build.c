@@ -16,6 +16,7 @@ void policy_done(struct policy *policy)
 {
     pathtree_done(&policy->tree);
     netindex_done(&policy->net_index);
+    netindex_done(&policy->direct_index);
     vec_done(&policy->layers);
     vec_done(&policy->rules);
     vec_done(&policy->net_rules);
@@ -186,6 +187,18 @@ static bool setting_narrows(const struct policy *policy, enum setting_id id, uin
     return setting_strictness(id, number) >= setting_strictness(id, policy_number(policy, id));
 }
 
+/* SECURITY: whoever has the proxy sees where all connections go, and what they say without TLS. */
+static bool may_choose_proxy(const struct layer *layer, const char *key, struct origin origin,
+                             struct bawn_report *report)
+{
+    if (layer->authority >= AUTHORITY_USER)
+        return true;
+    report_add(report, BAWN_WARNING, "policy.upstream_proxy", origin,
+               "%s has no effect: only the user and the org choose what connections go through",
+               key);
+    return false;
+}
+
 int policy_set(struct policy *policy, const struct layer *layer, enum setting_id id,
                const char *text, struct origin origin, struct bawn_report *report)
 {
@@ -196,11 +209,16 @@ int policy_set(struct policy *policy, const struct layer *layer, enum setting_id
 
     if (!setting_parse(id, text, &number)) {
         setting_expects(id, expects, sizeof(expects));
+        /* SECURITY: what is no proxy to us may have a password in it. */
+        if (setting_table[id].type == VALUE_PROXY)
+            text = "the value";
         report_add(report, BAWN_ERROR, "config.bad_value", origin, "%s: '%s' is not %s", key, text,
                    expects);
         return 0;
     }
     if (is_locked(policy, layer, key, origin, report))
+        return 0;
+    if (id == SETTING_NETWORK_UPSTREAM_PROXY && !may_choose_proxy(layer, key, origin, report))
         return 0;
     if (layer->authority == AUTHORITY_PROJECT && !setting_narrows(policy, id, number)) {
         complain_widening(layer, key, origin, report);
@@ -240,6 +258,9 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
         complain_widening(item->layer, key, item->origin, report);
         return 0;
     }
+    if (item->list == LIST_NETWORK_UPSTREAM_NO_PROXY &&
+        !may_choose_proxy(item->layer, key, item->origin, report))
+        return 0;
     if (item->list == LIST_REOPEN && item->layer->authority < AUTHORITY_USER) {
         report_add(report, BAWN_WARNING, "policy.reopen", item->origin,
                    "%s has no effect: only the user and the org re-open built-in entries", key);

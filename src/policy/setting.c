@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "policy/proxy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,15 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                           NARROW_NEVER, 0, NULL,
                                           "Use this SOCKS5 proxy on the host's loopback instead of "
                                           "the built-in one."},
+    [SETTING_NETWORK_UPSTREAM_PROXY] =
+        {"sandbox.network.upstream_proxy", VALUE_PROXY, NARROW_NEVER, 0, NULL,
+         "http://HOST:PORT: in the modes proxy and isolated every TCP connection to a host that "
+         "the "
+         "rules allow goes through this HTTP proxy (CONNECT), which looks the name up. Connections "
+         "to the host's loopback do not, nor does what sandbox.network.upstream_no_proxy lists, "
+         "nor "
+         "UDP in the mode isolated. It takes no user and no password. bawn does not read it from "
+         "HTTPS_PROXY. Only the user, the org and the command line can set it."},
     [SETTING_NETWORK_AUTHZ_PORT] = {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
                                     "Ask the service on this port of the host's loopback about "
                                     "each connection."},
@@ -132,6 +142,13 @@ const struct list_info list_table[LIST_COUNT] = {
          "that inside. Without an address only the host itself can connect."},
     [LIST_NETWORK_HOST_PORTS] = {"sandbox.network.host_ports", false, true,
                                  "Ports of the host's loopback that the command may connect to."},
+    [LIST_NETWORK_UPSTREAM_NO_PROXY] =
+        {"sandbox.network.upstream_no_proxy", false, true,
+         "Hosts that bawn connects to itself, not through sandbox.network.upstream_proxy, spelled "
+         "like hosts in rules: a.example, *.example, **.example, 10.0.0.0/8, with :PORT or "
+         "without. "
+         "An address or a range is only for connections to an address, and for pinned names: bawn "
+         "looks no other name up to find out."},
     [LIST_ENV_PASS] =
         {"sandbox.process.env.pass", false, true,
          "Environment variables that the command gets; a final * matches any ending."},
@@ -219,6 +236,7 @@ bool setting_parse(enum setting_id id, const char *text, uint64_t *ret_number)
 {
     static const char *const bools[] = {"false", "true", NULL};
     const struct setting_info *info = &setting_table[id];
+    struct host proxy;
 
     switch (info->type) {
     case VALUE_BOOL:
@@ -241,6 +259,9 @@ bool setting_parse(enum setting_id id, const char *text, uint64_t *ret_number)
         return text_parse_seconds(text, ret_number) && *ret_number > 0;
     case VALUE_PORT:
         return text_parse_count(text, 65535, ret_number) && *ret_number > 0;
+    case VALUE_PROXY:
+        *ret_number = 0;
+        return proxy_parse(text, &proxy);
     }
     return false;
 }
@@ -257,6 +278,7 @@ void setting_expects(enum setting_id id, char *out, size_t out_size)
         [VALUE_PERCENT] = "a percentage such as 80 or 150%",
         [VALUE_SECONDS] = "a time such as 90s, 10m or 2h",
         [VALUE_PORT] = "a port, 1 to 65535",
+        [VALUE_PROXY] = "http://HOST:PORT, without a user and a password",
     };
     const struct setting_info *info = &setting_table[id];
     size_t used = 0;

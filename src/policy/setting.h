@@ -17,6 +17,7 @@ enum setting_id {
     SETTING_NETWORK_PROXY_ENV,
     SETTING_NETWORK_HTTP_PROXY_PORT,
     SETTING_NETWORK_SOCKS_PROXY_PORT,
+    SETTING_NETWORK_UPSTREAM_PROXY,
     SETTING_NETWORK_AUTHZ_PORT,
     SETTING_LIMITS_PRESET,
     SETTING_LIMITS_PIDS,
@@ -48,6 +49,7 @@ enum list_id {
     LIST_NETWORK_UNIX_SOCKETS,
     LIST_NETWORK_PUBLISH,
     LIST_NETWORK_HOST_PORTS,
+    LIST_NETWORK_UPSTREAM_NO_PROXY,
     LIST_ENV_PASS,
     LIST_ENV_SET,
     LIST_ENV_DENY,
@@ -70,6 +72,7 @@ enum value_type {
     VALUE_PERCENT, /* of one CPU; "80%" or 80 */
     VALUE_SECONDS, /* with s, m, h, d */
     VALUE_PORT,
+    VALUE_PROXY, /* http://HOST:PORT */
 };
 
 /* Which way is narrower: the only way a project may go. */

@@ -9,7 +9,7 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimC";
+const char image_magic[8] = "bawnimD";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -49,7 +49,7 @@ static bool strings_fit(const struct image *image)
     bool fit = length > 0 && *image_string(image, length - 1) == '\0' &&
                *image_string(image, 0) == '\0' && has_string(image, image->workspace) &&
                has_string(image, image->workspace_at) && has_string(image, image->home) &&
-               has_string(image, image->cwd);
+               has_string(image, image->cwd) && has_string(image, image->upstream_proxy);
 
     if (!fit)
         return false;

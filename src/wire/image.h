@@ -220,6 +220,8 @@ struct image {
     uint32_t backend;         /* enum backend_id: what carries it out */
     uint8_t network_mode, network_unlisted; /* SETTING_NETWORK_MODE, SETTING_NETWORK_UNLISTED */
     uint8_t reserved[2];
+    uint32_t upstream_proxy; /* string: SETTING_NETWORK_UPSTREAM_PROXY; 0: none */
+    uint32_t reserved_too;
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "policy/build.h"
 #include "policy/message.h"
+#include "policy/proxy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,7 +59,7 @@ struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string s
 bool rules_keep_list(enum list_id list)
 {
     return list == LIST_NETWORK_HOSTS || list == LIST_NETWORK_HOST_PORTS ||
-           list == LIST_NETWORK_PUBLISH;
+           list == LIST_NETWORK_PUBLISH || list == LIST_NETWORK_UPSTREAM_NO_PROXY;
 }
 
 struct image_item rules_pack_item(const struct item *item, rules_string string, void *context)
@@ -190,15 +191,28 @@ static int unpack_item(const struct image *image, const struct image_item *from,
     if (from->authority >= AUTHORITY_COUNT || !rules_keep_list(from->list) ||
         (from->list == LIST_NETWORK_HOSTS && !item.key))
         return bad_rule(err);
+    if (item.list == LIST_NETWORK_UPSTREAM_NO_PROXY && proxy_add_direct(policy, item.value) < 0)
+        return bad_rule(err);
     item.layer = find_layer(policy, from->authority, from->order);
     return item.layer && vec_push(&policy->items, item) ? 0 : error_memory(err);
+}
+
+static bool unpack_proxy(const struct image *image, struct policy *policy)
+{
+    struct setting *setting = &policy->settings[SETTING_NETWORK_UPSTREAM_PROXY];
+    struct host proxy;
+
+    setting->text = unpack_string(image, image->upstream_proxy);
+    setting->is_set = setting->text != NULL;
+    return !setting->is_set || proxy_parse(setting->text, &proxy);
 }
 
 int rules_unpack_net(const struct image *image, struct policy *policy, struct bawn_error *err)
 {
     int r = 0;
 
-    if (image->network_mode > NETWORK_HOST || image->network_unlisted > UNLISTED_ASK)
+    if (image->network_mode > NETWORK_HOST || image->network_unlisted > UNLISTED_ASK ||
+        !unpack_proxy(image, policy))
         return bad_rule(err);
     unpack_setting(policy, SETTING_NETWORK_MODE, image->network_mode);
     unpack_setting(policy, SETTING_NETWORK_UNLISTED, image->network_unlisted);

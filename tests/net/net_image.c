@@ -4,6 +4,7 @@
  *
  *     net_image proxy|isolated WORD...
  *     allow=HOST opaque=HOST ech=HOST ask=HOST deny=HOST pin=NAME=ADDRESS port=PORT
+ *     upstream=http://HOST:PORT direct=HOST
  */
 #include "policy/model.h"
 #include "wire/rules.h"
@@ -70,6 +71,10 @@ static void add_word(struct test_image *image, char *word)
     *value++ = '\0';
     if (strcmp(word, "port") == 0) {
         add_item(image, LIST_NETWORK_HOST_PORTS, NULL, value);
+    } else if (strcmp(word, "direct") == 0) {
+        add_item(image, LIST_NETWORK_UPSTREAM_NO_PROXY, NULL, value);
+    } else if (strcmp(word, "upstream") == 0) {
+        image->header.upstream_proxy = keep_string(image, value);
     } else if (strcmp(word, "pin") == 0 && (second = strchr(value, '='))) {
         *second++ = '\0';
         add_item(image, LIST_NETWORK_HOSTS, value, second);
