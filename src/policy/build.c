@@ -254,13 +254,13 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
     }
     if (is_locked(policy, item->layer, key, item->origin, report))
         return 0;
+    if (item->list == LIST_NETWORK_UPSTREAM_NO_PROXY &&
+        !may_choose_proxy(item->layer, key, item->origin, report))
+        return 0;
     if (widens && item->layer->authority == AUTHORITY_PROJECT) {
         complain_widening(item->layer, key, item->origin, report);
         return 0;
     }
-    if (item->list == LIST_NETWORK_UPSTREAM_NO_PROXY &&
-        !may_choose_proxy(item->layer, key, item->origin, report))
-        return 0;
     if (item->list == LIST_REOPEN && item->layer->authority < AUTHORITY_USER) {
         report_add(report, BAWN_WARNING, "policy.reopen", item->origin,
                    "%s has no effect: only the user and the org re-open built-in entries", key);

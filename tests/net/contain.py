@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from harness import Server, forwarding  # noqa: E402
 from world import HERE, Broken, Tap, World, asked, reached, requests, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
@@ -160,6 +161,30 @@ def same_rule(t):
         for (way, _, is_refusal), result in zip(rows, t.tries([row[1] for row in rows])):
             assert is_refusal(result), f"{host}, {way}: {result}"
         t.saw_nothing()
+
+
+@case("H-03 all that is allowed goes through an upstream proxy, which alone looks names up", goes_red=False)
+def through_upstream(t):
+    proxy = Server("127.0.0.1", 3128, forwarding({f"{WEB}:80": (WEB_ADDRESSES[0], 80)}))
+    options = ["--set", "sandbox.network.upstream_proxy=http://127.0.0.1:3128",
+               "--set", "sandbox.network.upstream_no_proxy=four.example"]
+    rows = ways(WEB)
+    for (way, _, _), result in zip(rows, t.tries([row[1] for row in rows], options=options)):
+        works(succeeded(result), f"allowed, {way}: {result}")
+    same([f"CONNECT {WEB}:80 HTTP/1.1"] * len(rows), [head.decode().split("\r\n")[0] for head in proxy.said], "asked for")
+    same(len(rows), len(requests(t.events, host=WEB)), "requests that arrived")
+    t.saw_no_question()
+    rows = ways("four.example")
+    for (way, _, _), result in zip(rows, t.tries([row[1] for row in rows], ["four.example"], options)):
+        works(succeeded(result), f"past it, {way}: {result}")
+    works(asked(t.events, "four.example"), "nobody asked for what goes past it")
+    for host in (OTHER, OTHER_ADDRESSES[0], "127.0.0.1"):
+        rows = ways(host, 3128 if host == "127.0.0.1" else 80)[1:4]
+        for (way, _, is_refusal), result in zip(rows, t.tries([row[1] for row in rows], options=options)):
+            assert is_refusal(result), f"{host}, {way}: {result}"
+        t.saw_nothing()
+    same(5, proxy.count, "connections to the proxy")
+    proxy.close()
 
 
 @case("H-03 a refusal says why, and which rule")

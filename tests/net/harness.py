@@ -214,6 +214,33 @@ class Server:
         self.sock.close()
 
 
+def pump(source, target):
+    """All that comes, and its end."""
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def forwarding(servers):
+    """A proxy outside that knows CONNECT: HOST:PORT to the address and port of a server. What it hears is in said."""
+    def serve(server, sock):
+        head = read_head(sock)
+        server.said.append(head)
+        target = servers.get(head.split(b" ")[1].decode())
+        if not head.startswith(b"CONNECT ") or target is None:
+            sock.sendall(b"HTTP/1.1 403 Not here\r\nContent-Length: 5\r\n\r\nnever")
+            return
+        with socket.create_connection(target) as far:
+            sock.sendall(b"HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n")
+            threading.Thread(target=pump, args=(far, sock), daemon=True).start()
+            pump(sock, far)
+            time.sleep(0.2)
+    return serve
+
+
 def connect(address="127.0.0.1", port=PORT, timeout=5.0):
     sock = socket.create_connection((address, port), timeout=timeout)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -19,8 +19,8 @@ import threading
 import time
 import traceback
 
-from harness import (BARRED, PORT, REACHED, Net, Server, ask, connect, enter_namespace, hello, listener, read_all,
-                     read_exactly, read_head, socks4a, socks5, status_of, steer, tunnel, unsteer, until)
+from harness import (BARRED, PORT, REACHED, Net, Server, ask, connect, enter_namespace, forwarding, hello, listener,
+                     read_all, read_exactly, read_head, socks4a, socks5, status_of, steer, tunnel, unsteer, until)
 
 BUILD = "build"
 SANITIZED = False
@@ -891,6 +891,246 @@ def an_address_that_was_handed_out_means_its_name():
     server.close()
     plain.close()
     net.stop()
+
+
+UPSTREAM = ["allow=good.test", "opaque=raw.test", "allow=near.test", "direct=**.near.test", "pin=near.test=127.0.0.2",
+            "allow=pinned.test", "pin=pinned.test=203.0.113.7", "allow=203.0.113.8", "allow=203.0.113.9",
+            "direct=203.0.113.9/32", "deny=bad.test", "allow=10.1.2.3", "allow=127.0.0.3", "port=7000",
+            "allow=unknown.test", "upstream=http://127.0.0.9:3128"]
+BEHIND = {"good.test:443": ("127.0.0.2", 443), "good.test:80": ("127.0.0.2", 80), "raw.test:22": ("127.0.0.2", 22),
+          "203.0.113.7:443": ("127.0.0.2", 443), "203.0.113.8:443": ("127.0.0.2", 443),
+          "10.1.2.3:443": ("127.0.0.2", 443)}
+
+
+def asked(proxy):
+    """What the proxy was asked for, since the last time."""
+    lines = [head.split(b"\r\n")[0].decode() for head in proxy.said]
+    proxy.said.clear()
+    return lines
+
+
+@case
+def an_upstream_proxy_gets_names_and_is_asked_for_tunnels_only():
+    servers = [Server("127.0.0.2", 443, echo), Server("127.0.0.2", 80, web)]
+    proxy = Server("127.0.0.9", 3128, forwarding(BEHIND))
+    net = start(UPSTREAM)
+    data = hello("good.test")
+    equal(tunnel_says("good.test", data), data, "CONNECT")
+    equal(proxy.said, [b"CONNECT good.test:443 HTTP/1.1\r\nHost: good.test:443\r\n\r\n"], "what the proxy heard")
+    asked(proxy)
+    answer = ask(get("good.test", "Proxy-Authorization: secret\r\n", path="/a"))
+    holds(status_of(answer) == 200 and answer.endswith(b"hello"), answer)
+    equal(asked(proxy), ["CONNECT good.test:80 HTTP/1.1"], "a plain request")
+    equal(b"".join(servers[1].said), b"GET /a HTTP/1.1\r\nHost: good.test\r\nConnection: close\r\n\r\n", "the server")
+    sock, answer = socks5("good.test", 443)
+    equal(answer, 0, "SOCKS")
+    sock.sendall(data)
+    equal(read_exactly(sock, len(data)), data)
+    asked(proxy)
+    equal(tunnel_says("203.0.113.8", hello(None)) != b"<reset>", True, "an address")
+    equal(asked(proxy), ["CONNECT 203.0.113.8:443 HTTP/1.1"], "an address")
+    data = hello("pinned.test")
+    equal(tunnel_says("pinned.test", data), data, "a pinned name")
+    equal(asked(proxy), ["CONNECT 203.0.113.7:443 HTTP/1.1"], "goes to where it is pinned")
+    events = {event.host for event in net.events(1.5) if event.what == REACHED}
+    equal(events, {"good.test:443", "good.test:80", "203.0.113.8:443", "pinned.test:443"}, "events")
+    net.stop()
+    proxy.close()
+    for server in servers:
+        server.close()
+
+
+@case
+def the_rules_hold_before_an_upstream_proxy():
+    server = Server("127.0.0.2", 443, echo)
+    proxy = Server("127.0.0.9", 3128, forwarding({**BEHIND, "bad.test:443": ("127.0.0.2", 443)}))
+    net = start(UPSTREAM)
+    steer()
+    equal(tunnel("bad.test", 443)[1], 403, "denied")
+    equal(tunnel("other.test", 443)[1], 403, "unlisted")
+    equal(tunnel("127.0.0.9", 3128)[1], 403, "the proxy itself")
+    for address in ("169.254.169.254", "10.9.9.9", "127.0.0.2", "[::1]", "203.0.113.1"):
+        equal(tunnel(address, 443)[1], 403, address)
+    equal(ask(hello("good.test"), 443, "203.0.113.1"), b"<reset>", "direct")
+    equal((proxy.count, server.count), (0, 0), "connections")
+    equal(tunnel_says("good.test", hello("bad.test")), b"<reset>", "another name in the tunnel")
+    equal(tunnel_says("good.test", b"CONNECT bad.test:443 HTTP/1.1\r\nHost: bad.test\r\n\r\n")[:12], b"HTTP/1.1 405",
+          "CONNECT in the tunnel")
+    equal(server.said, [], "what the server has seen")
+    unsteer()
+    net.stop()
+    proxy.close()
+    server.close()
+
+
+@case
+def some_hosts_go_past_the_upstream_proxy():
+    servers = [Server("127.0.0.2", 443, echo), Server("203.0.113.9", 443, echo), Server("127.0.0.3", 443, echo)]
+    proxy = Server("127.0.0.9", 3128, forwarding(BEHIND))
+    net = start(UPSTREAM)
+    data = hello("near.test")
+    equal(tunnel_says("near.test", data), data, "a name")
+    equal(tunnel_says("203.0.113.9", data), data, "an address")
+    equal(tunnel_says("127.0.0.3", data), data, "the host's loopback")
+    equal([server.count for server in servers], [1, 1, 1], "dialled")
+    equal(proxy.count, 0, "the proxy")
+    equal(tunnel_says("10.1.2.3", data), data, "a private address that is listed")
+    equal(asked(proxy), ["CONNECT 10.1.2.3:443 HTTP/1.1"])
+    net.stop()
+    proxy.close()
+    for server in servers:
+        server.close()
+
+
+@case
+def a_name_that_an_upstream_proxy_looks_up_is_not_looked_up_here():
+    def stub_socket(address):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.IPPROTO_IP, 8, 1)
+        sock.bind((address, 53))
+        return sock
+
+    server = Server("127.0.0.2", 443, echo)
+    proxy = Server("127.0.0.9", 3128, forwarding(BEHIND))
+    questions, stub, inside = [], stub_socket("127.0.0.77"), stub_socket("0.0.0.0")
+    inside.setblocking(False)
+
+    def hear():
+        while True:
+            data, peer = stub.recvfrom(4096)
+            questions.append(data[13:13 + data[12]].decode())
+            stub.sendto(data[:2] + b"\x81\x83" + data[4:6] + bytes(6) + data[12:], peer)
+
+    threading.Thread(target=hear, daemon=True).start()
+    net = start([*UPSTREAM, "allow=far.near.test"], resolv="nameserver 127.0.0.77\n",
+                listeners=[listener("127.0.0.1", PORT), listener("::1", PORT, socket.AF_INET6), inside])
+    steer()
+    address = lookup("good.test")
+    holds(address and address.startswith("198.1"), address)
+    data = hello("good.test")
+    with connect(address, 443) as sock:
+        sock.sendall(data)
+        equal(read_exactly(sock, len(data)), data, "direct")
+    equal(asked(proxy), ["CONNECT good.test:443 HTTP/1.1"])
+    equal(lookup("other.test"), None, "a name that no rule allows")
+    equal(questions, [], "questions")
+    equal(lookup("far.near.test"), None, "one that goes past it")
+    holds(questions and set(questions) == {"far"}, questions)
+    unsteer()
+    net.stop()
+    proxy.close()
+    server.close()
+
+
+@case
+def what_an_upstream_proxy_says_behind_its_answer_is_the_servers():
+    def speaking(server, sock):
+        server.said.append(read_head(sock))
+        for byte in b"HTTP/1.0 200 ok\r\nX: 1\r\n\r":
+            sock.sendall(bytes([byte]))
+        time.sleep(0.05)
+        sock.sendall(b"\nSSH-2.0-test\r\n")
+        sock.sendall(read_exactly(sock, 4))
+
+    proxy = Server("127.0.0.9", 3128, speaking)
+    net = start(UPSTREAM)
+    sock, status = tunnel("raw.test", 22)
+    equal(status, 200)
+    equal(read_exactly(sock, 14), b"SSH-2.0-test\r\n", "the first word is the server's")
+    sock.sendall(b"abcd")
+    equal(read_all(sock), b"abcd")
+    net.stop()
+    proxy.close()
+
+
+@case
+def an_upstream_proxy_that_does_not_do_it_is_a_bad_gateway():
+    def giant(server, sock):
+        read_head(sock)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nX: " + b"a" * (1 << 20) + b"\r\n\r\n")
+
+    net = start(UPSTREAM)
+    for serve, words in (
+            (forwarding({}), b"the upstream proxy refuses the connection (status 403)"),
+            (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n"),
+             b"the upstream proxy wants a password (status 407)"),
+            (saying(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"), b"(status 101)"),
+            (saying(b"HTTP/1.1 204 No Content\r\n\r\n"), b"(status 204)"),
+            (saying(b""), b"the upstream proxy ended before it had answered"),
+            (saying(b"HTTP/1.1 200 OK\r\nX: 1\r\n"), b"the upstream proxy ended before it had answered"),
+            (saying(b"<html>hello"), b"the upstream proxy does not answer in HTTP/1"),
+            (saying(b"HTTP/1.1 200 OK\r\nno field\r\n\r\n"), b"the upstream proxy does not answer in HTTP/1"),
+            (saying(b"\0" * 100000), b"the upstream proxy does not answer in HTTP/1"),
+            (giant, b"the upstream proxy does not answer in HTTP/1")):
+        proxy = Server("127.0.0.9", 3128, serve)
+        answer = ask(get("good.test"))
+        holds(status_of(answer) == 502 and words in answer and b"never" not in answer, (words, answer))
+        equal(tunnel("good.test", 443)[1], 502, words)
+        equal(socks5("good.test", 443)[1], 1, words)
+        proxy.close()
+    holds(b"the upstream proxy does not answer (Connection refused)" in ask(get("good.test")), "nobody there")
+    equal(net.events(0.2), [], "events")
+    net.stop()
+
+
+@case
+def an_upstream_proxy_that_hangs_holds_up_nobody_else():
+    def hanging(server, sock):
+        read_head(sock)
+        read_all(sock)
+        server.said.append(b"gone")
+
+    server = Server("127.0.0.2", 443, echo)
+    proxy = Server("127.0.0.9", 3128, hanging)
+    net = start(UPSTREAM)
+    data = hello("near.test")
+    equal(tunnel_says("near.test", data), data, "before")
+    holds(until(lambda: net.fds() <= 7), net.fds())
+    before = net.fds()
+    stuck = [connect(timeout=60) for _ in range(20)]
+    for sock in stuck:
+        sock.sendall(b"CONNECT good.test:443 HTTP/1.1\r\nHost: good.test:443\r\n\r\n")
+    holds(until(lambda: proxy.count == 20), proxy.count)
+    equal(tunnel_says("near.test", data), data, "another host")
+    spent = net.cpu_ms()
+    for sock in stuck[1:]:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.close()
+    holds(until(lambda: len(proxy.said) == 19), "the proxy is let go with its client")
+    answer = read_head(stuck[0])
+    equal(status_of(answer), 504, "the time is limited")
+    stuck[0].close()
+    holds(until(lambda: net.fds() <= before), (before, net.fds()))
+    holds(SANITIZED or net.cpu_ms() - spent < 1000, "it waits without work")
+    net.stop()
+    proxy.close()
+    server.close()
+
+
+@case
+def an_upstream_proxy_may_have_a_name():
+    server = Server("127.0.0.2", 443, echo)
+    proxy = Server("127.0.0.9", 3128, forwarding(BEHIND))
+    data = hello("good.test")
+    words = [word for word in UPSTREAM if not word.startswith("upstream=")]
+    for name, more in (("proxy.test", ["pin=proxy.test=127.0.0.9"]), ("nowhere.test", [])):
+        net = start([*words, f"upstream=http://{name}:3128", *more])
+        if more:
+            equal(tunnel_says("good.test", data), data, name)
+        else:
+            holds(b"the upstream proxy's name has no address" in ask(get("good.test")), name)
+        equal(tunnel(name, 3128)[1], 403, "the command cannot go there itself")
+        net.stop()
+    server.close()
+    proxy.close()
+    local = Server("127.0.0.1", 3128, forwarding(BEHIND))
+    server = Server("127.0.0.2", 443, echo)
+    net = start([*words, "upstream=http://localhost:3128"])
+    equal(tunnel_says("good.test", data), data, "localhost")
+    net.stop()
+    local.close()
+    server.close()
 
 
 def main():

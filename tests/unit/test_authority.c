@@ -261,6 +261,33 @@ START_TEST(project_may_not_name_a_proxy)
 }
 END_TEST
 
+START_TEST(project_may_not_choose_an_upstream_proxy)
+{
+    complains(
+        "project:1:37 warning policy.upstream_proxy: sandbox.network.upstream_proxy has no "
+        "effect: only the user and the org choose what connections go through\n"
+        "project:1:82 warning policy.upstream_proxy: sandbox.network.upstream_no_proxy has no "
+        "effect: only the user and the org choose what connections go through\n",
+        PROJECT("sandbox: {network: {upstream_proxy: 'http://p.example:3128', "
+                "upstream_no_proxy: [a.example]}}\n"));
+}
+END_TEST
+
+START_TEST(approved_project_may_not_either)
+{
+    complains("project:1:37 warning policy.upstream_proxy: sandbox.network.upstream_proxy has no "
+              "effect: only the user and the org choose what connections go through\n",
+              APPROVED("sandbox: {network: {upstream_proxy: 'http://p.example:3128'}}\n"));
+}
+END_TEST
+
+START_TEST(user_chooses_an_upstream_proxy)
+{
+    complains("", USER("sandbox: {network: {upstream_proxy: 'http://p.example:3128', "
+                       "upstream_no_proxy: [a.example, '**.b.example', 10.0.0.0/8]}}\n"));
+}
+END_TEST
+
 START_TEST(project_may_forbid_local_binding)
 {
     complains("", PROJECT("sandbox: {network: {allow_local_binding: false}}\n"));
@@ -981,6 +1008,9 @@ static void add_project_settings(Suite *suite)
         project_may_close_the_network,
         project_may_narrow_the_network_by_a_word,
         project_may_not_name_a_proxy,
+        project_may_not_choose_an_upstream_proxy,
+        approved_project_may_not_either,
+        user_chooses_an_upstream_proxy,
         project_may_forbid_local_binding,
         project_may_not_allow_local_binding,
         project_may_lower_a_limit,

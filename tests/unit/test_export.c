@@ -93,6 +93,19 @@ START_TEST(names_of_paths_are_kept_and_made_unlike)
 }
 END_TEST
 
+START_TEST(upstream_proxy_is_exported)
+{
+    exports("version: 1\n"
+            "sandbox:\n"
+            "  network:\n"
+            "    upstream_proxy: \"http://p.example:3128\"\n"
+            "    upstream_no_proxy:\n"
+            "      - \"**.b.example\"\n",
+            USER("sandbox: {network: {upstream_proxy: 'http://p.example:3128', "
+                 "upstream_no_proxy: ['**.b.example']}}\n"));
+}
+END_TEST
+
 START_TEST(last_value_of_a_key_is_exported)
 {
     exports("version: 1\n"
@@ -344,6 +357,7 @@ int main(void)
     const TTest *const cases[] = {
         empty_policy_is_its_version,
         names_of_paths_are_kept_and_made_unlike,
+        upstream_proxy_is_exported,
         last_value_of_a_key_is_exported,
         denied_tool_stays_denied,
         literal_denial_is_escaped,

@@ -119,7 +119,7 @@ static void on_done(void *context, const struct lookup_answer *answer)
         hub_end(&hub);
 }
 
-static const char *look_up(const char *target)
+static const char *look_up_as(const char *target, bool is_own)
 {
     struct host name = host_of(target);
     struct lookup *lookup;
@@ -127,13 +127,32 @@ static const char *look_up(const char *target)
     calls = 0;
     wanted = 1;
     said[0] = '\0';
-    ck_assert_int_eq(lookup_start(lookups, &name, on_done, NULL, &lookup, NULL), 0);
+    ck_assert_int_eq(
+        (is_own ? lookup_start_own : lookup_start)(lookups, &name, on_done, NULL, &lookup, NULL),
+        0);
     ck_assert((lookup == NULL) == (calls == 1));
     if (lookup)
         stub_run(&hub, 8000);
     ck_assert_uint_eq(calls, 1);
     return said;
 }
+
+static const char *look_up(const char *target)
+{
+    return look_up_as(target, false);
+}
+
+START_TEST(a_name_of_the_policys_own_may_lead_anywhere)
+{
+    ck_assert_str_eq(look_up_as("port.example:3128", true), "10.2.0.1:3128");
+    ck_assert_str_ne(look_up("port.example:3128"), "10.2.0.1:3128");
+    ck_assert_str_eq(look_up_as("port.example:3129", true), "10.2.0.1:3129");
+    ck_assert_str_eq(look_up_as("pinned.example:1", true), "10.9.9.9:1");
+    ck_assert_str_eq(look_up_as("denied.example:1", true), "198.51.100.1:1");
+    ck_assert_str_eq(look_up_as("unlisted.test:1", true), "203.0.113.99:1");
+    ck_assert_str_eq(look_up_as("gone.example:1", true), "no such name");
+}
+END_TEST
 
 START_TEST(a_name_has_the_addresses_of_both_families)
 {
@@ -532,6 +551,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_set_timeout(tests, 30);
     tcase_add_test(tests, a_name_has_the_addresses_of_both_families);
+    tcase_add_test(tests, a_name_of_the_policys_own_may_lead_anywhere);
     tcase_add_test(tests, an_alias_is_followed);
     tcase_add_test(tests, what_is_not_there_is_told_apart_from_what_failed);
     tcase_add_test(tests, a_failure_is_kept_for_a_while);

@@ -67,6 +67,15 @@ COMPLAINS(port_over_65535_is_refused, "sandbox: {network: {http_proxy_port: 6553
           "p.yaml:1:38 error config.bad_value: sandbox.network.http_proxy_port: '65536' is not a "
           "port, 1 to 65535\n")
 
+COMPLAINS(password_of_a_proxy_is_refused_and_not_told,
+          "sandbox: {network: {upstream_proxy: 'http://me:secret@p.example:3128'}}\n",
+          "p.yaml:1:37 error config.bad_value: sandbox.network.upstream_proxy: 'the value' is not "
+          "http://HOST:PORT, without a user and a password\n")
+
+COMPLAINS(suffix_of_a_proxy_has_stars, "sandbox: {network: {upstream_no_proxy: [.corp.example]}}\n",
+          "p.yaml:1:41 error config.bad_value: sandbox.network.upstream_no_proxy: '.corp.example': "
+          "write *.NAME for what is below a name, and **.NAME for the name itself, too\n")
+
 COMPLAINS(port_zero_is_refused, "sandbox: {network: {socks_proxy_port: 0}}\n",
           "p.yaml:1:39 error config.bad_value: sandbox.network.socks_proxy_port: '0' is not a "
           "port, 1 to 65535\n")
@@ -449,7 +458,7 @@ BECOMES(each_setting,
         "  reads: static\n"
         "  require_os_sandbox: false\n"
         "  network: {mode: host, unlisted: ask, allow_local_binding: false, http_proxy_port: 1, "
-        "socks_proxy_port: 2, authz_port: 3}\n"
+        "socks_proxy_port: 2, upstream_proxy: 'http://p.example:3128', authz_port: 3}\n"
         "  limits: {preset: none, pids: 1, memory_high: 2K, memory: 3M, cpu: 150%, io_weight: 4, "
         "open_files: 5, file_size: 6G, tmp_size: 7M, time: 2h}\n"
         "  process: {debug: true, map_root: true, as_root: true, containers: true, "
@@ -464,6 +473,7 @@ BECOMES(each_setting,
         "sandbox.network.allow_local_binding = false\n"
         "sandbox.network.http_proxy_port = 1\n"
         "sandbox.network.socks_proxy_port = 2\n"
+        "sandbox.network.upstream_proxy = http://p.example:3128\n"
         "sandbox.network.authz_port = 3\n"
         "sandbox.limits.preset = none\n"
         "sandbox.limits.pids = 1\n"
@@ -585,6 +595,8 @@ static void add_values(Suite *suite)
         percentage_takes_a_number,
         time_takes_seconds_with_a_unit,
         port_over_65535_is_refused,
+        password_of_a_proxy_is_refused_and_not_told,
+        suffix_of_a_proxy_has_stars,
         port_zero_is_refused,
         profile_takes_a_word,
         mode_of_a_path_takes_one_of_its_words,
