@@ -964,6 +964,24 @@ def the_rules_hold_before_an_upstream_proxy():
 
 
 @case
+def in_the_mode_isolated_public_hosts_go_through_an_upstream_proxy():
+    servers = [Server("127.0.0.2", 443, echo), Server("203.0.113.9", 443, echo)]
+    proxy = Server("127.0.0.9", 3128, forwarding({**BEHIND, "any.test:443": ("127.0.0.2", 443)}))
+    net = start(["upstream=http://127.0.0.9:3128", "direct=203.0.113.9", "deny=bad.test"], mode="isolated")
+    equal(tunnel_says("any.test", b"anything"), b"anything", "a name")
+    equal(tunnel_says("203.0.113.8", b"anything"), b"anything", "an address")
+    equal(asked(proxy), ["CONNECT any.test:443 HTTP/1.1", "CONNECT 203.0.113.8:443 HTTP/1.1"])
+    equal(tunnel_says("203.0.113.9", b"anything"), b"anything", "past it")
+    for host in ("bad.test", "10.1.2.3", "127.0.0.9", "169.254.169.254"):
+        equal(tunnel(host, 443)[1], 403, host)
+    equal((asked(proxy), servers[1].count), ([], 1), "connections")
+    net.stop()
+    proxy.close()
+    for server in servers:
+        server.close()
+
+
+@case
 def some_hosts_go_past_the_upstream_proxy():
     servers = [Server("127.0.0.2", 443, echo), Server("203.0.113.9", 443, echo), Server("127.0.0.3", 443, echo)]
     proxy = Server("127.0.0.9", 3128, forwarding(BEHIND))
