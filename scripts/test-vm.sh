@@ -374,7 +374,8 @@ filtered() {
 }
 
 modules_are_loaded() {
-    ! grep -q '^nft_tproxy ' /proc/modules && filtered true && grep '^nft_tproxy ' /proc/modules
+    ! grep -E '^(nft_tproxy|tcp_diag|udp_diag) ' /proc/modules && filtered true &&
+        [ "$(grep -cE '^(nft_tproxy|tcp_diag|udp_diag) ' /proc/modules)" -eq 3 ]
 }
 
 # network USER: clients in the lab. KERNEL(6.3): before, ids can be mapped on the disk, and not in the lab's tmpfs.
@@ -445,7 +446,7 @@ forget_files() {
 guest_tests() {
     local root=/sys/fs/cgroup/init own=/sys/fs/cgroup/delegated runtime=
     # Before somebody else needs these modules.
-    try "the kernel loads nft_tproxy for $test_user" modules_are_loaded
+    try "the kernel loads the modules of a filtered network for $test_user" modules_are_loaded
     delegate "$own"
     hand_out "$own"
     delegate "$own/session"

@@ -2,8 +2,10 @@
 /* Attempts: a network namespace, and a filtered network in it. No packet leaves the namespace. */
 #include "kernel/probe_try.h"
 #include "kernel/steer.h"
+#include "kernel/who.h"
 
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -24,6 +26,20 @@ PROBE_WORK(try_net_ns)
     return ioctl(fd, SIOCSIFFLAGS, &request) == 0 || probe_fail(result, "SIOCSIFFLAGS");
 }
 
+/* Asks for sockets that are not there. KERNEL: it loads the modules that would know of them; the
+ * first client of a sandbox would wait for that. */
+static void load_diag(int diag_fd)
+{
+    static const uint16_t protocols[] = {IPPROTO_TCP, IPPROTO_UDP};
+
+    for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++) {
+        const struct net_ends ends = {.family = AF_INET, .protocol = protocols[i]};
+        uint64_t number;
+
+        (void)who_socket(diag_fd, &ends, &number);
+    }
+}
+
 PROBE_WORK(try_steer)
 {
     struct steer steer = {.takes_datagrams = true};
@@ -32,5 +48,7 @@ PROBE_WORK(try_steer)
     if (!try_net_ns(result, env))
         return false;
     errnum = -steer_make(&steer);
+    if (steer.diag_fd >= 0)
+        load_diag(steer.diag_fd);
     return errnum == 0 || probe_fail_with(result, errnum, steer.doing);
 }
