@@ -26,7 +26,7 @@ import bench_plot
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = {"bare": 4.0, "bwrap": 0.5, "loose": 0.65, "calls": 260, "denied": 2.0, "work": 1.05,
-          "exec": 1.8, "kept": 1.2}
+          "exec": 1.8, "kept": 1.2, "proxy": 1.1, "loose proxy": 1.3}
 MANY_MOUNTS = 225
 
 
@@ -306,17 +306,22 @@ def measure_start(place, rounds, mounts, rows):
     more = max(0, mounts - mount_count())
     # Beside nothing else first: what other tools leave to the kernel to clean up goes on for a while
     # after they have ended, and meets whoever comes next.
-    alone = place.time(4 * rounds, {name: commands[name] for name in ("bare", "bawn run")},
+    commands["bawn run, filtered network"] = place.bawn("run", "--net", "proxy", "--", "/bin/true")
+    place.run(*commands["bawn run, filtered network"])
+    alone = place.time(4 * rounds, {name: commands[name] for name in
+                                    ("bare", "bawn run", "bawn run, filtered network")},
                        mounts=more)
     samples = place.time(rounds, commands, mounts=more)
     if "bawn run" not in samples or "bawn run" not in alone:
         raise Failed("bawn run -- /bin/true failed")
     tools = {name: ratio(samples, name, "bare") for name in samples}
     tools["bawn run, among the others"] = tools["bawn run"]
-    tools["bawn run"] = ratio(alone, "bawn run", "bare")
+    for name in ("bawn run", "bawn run, filtered network"):
+        tools[name] = ratio(alone, name, "bare")
     rows.append({"user": place.user, "mounts": max(mounts, mount_count()),
                  "bare": min(samples["bare"]),
                  "tools": tools,
+                 "proxy": ratio(alone, "bawn run, filtered network", "bawn run"),
                  "bwrap": ratio(samples, "bawn run", "bubblewrap")})
     shutil.rmtree(place.base / "bundle", ignore_errors=True)
 
@@ -464,6 +469,9 @@ def start_table(result):
     rows = [[name] + [both(start["tools"].get(name)) +
                       (over(start["tools"].get(name), LIMITS["bare"]) if name == "bawn run" else "")
                       for start in starts] for name in names]
+    rows.append(["filtered network against none"] + [both(start["proxy"]) +
+                                                     over(start["proxy"], LIMITS["proxy"])
+                                                     for start in starts])
     rows.append(["bawn run against bubblewrap"] + [both(start["bwrap"]) +
                                                    over(start["bwrap"], LIMITS["bwrap"])
                                                    for start in starts])
@@ -587,6 +595,8 @@ def broken(result):
     for start in result["start"]:
         if start["bwrap"] and min(start["bwrap"]) > LIMITS["loose"]:
             yield f"a start takes {start['bwrap'][0]:.2f} of bubblewrap's time ({start['user']})"
+        if start["proxy"] and min(start["proxy"]) > LIMITS["loose proxy"]:
+            yield f"a filtered network takes {start['proxy'][0]:.2f} of a start without ({start['user']})"
 
 
 def main():
