@@ -179,6 +179,64 @@ def udp(to, send="lab", seconds=2):
             return {"end": "timeout"}
 
 
+def datagram(to, size=100, is_connected=True, seconds=3):
+    """Three datagrams of so many bytes, one after the other: how many come back, and from where."""
+    with socket.socket(socket.AF_INET6 if ":" in to[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        data, back, whence = os.urandom(size), 0, set()
+        sock.settimeout(seconds)
+        if is_connected:
+            sock.connect(tuple(to))
+        for _ in range(3):
+            if is_connected:
+                sock.send(data)
+            else:
+                sock.sendto(data, tuple(to))
+            answer, peer = sock.recvfrom(65536)
+            back += answer == data
+            whence.add(tuple(peer[:2]))
+    return {"back": back, "from": sorted(whence)}
+
+
+def named(name, port, family, size=100, is_connected=True):
+    """The same to a name, as a client finds its address."""
+    to = socket.getaddrinfo(name, port, getattr(socket, family), socket.SOCK_DGRAM)[0][4][:2]
+    return {"to": list(to), **datagram(to, size, is_connected)}
+
+
+def flows(to, count):
+    """A datagram from each of so many sockets: how many answers come."""
+    back = 0
+    for number in range(count):
+        with socket.socket(socket.AF_INET6 if ":" in to[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(3)
+            sock.connect(tuple(to))
+            data = str(number).encode()
+            sock.send(data)
+            back += sock.recv(100) == data
+    return {"back": back}
+
+
+def two_targets(first, second, port):
+    """One socket, two places: each answer comes from the right one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(3)
+        sock.sendto(b"one", (first, port))
+        sock.sendto(b"two", (second, port))
+        return {"got": sorted([data.decode(), peer[0], peer[1]] for data, peer in (sock.recvfrom(100), sock.recvfrom(100)))}
+
+
+def cast(to):
+    """To a broadcast or multicast address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        sock.settimeout(2)
+        sock.sendto(b"lab", tuple(to))
+        try:
+            return {"data": sock.recvfrom(100)[0].decode("latin-1")}
+        except TimeoutError:
+            return {"end": "timeout"}
+
+
 def make(family, kind, protocol):
     """Whether there can be such a socket."""
     with socket.socket(getattr(socket, family), getattr(socket, kind), protocol):

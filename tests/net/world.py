@@ -101,7 +101,8 @@ class World:
         """The command inside bawn; as it is where nothing is to contain it."""
         if not self.is_contained:
             return [str(word) for word in command]
-        words = [self.bawn, "run", "-q", "--isolated", "--net", "proxy", "--ro", HERE, *self.more, *options]
+        mode = () if "--net" in options else ("--net", "proxy")
+        words = [self.bawn, "run", "-q", "--isolated", *mode, "--ro", HERE, *self.more, *options]
         for rule in allow:
             words += ["--allow-host", rule]
         for name, value in (env or {}).items():
