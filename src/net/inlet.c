@@ -8,6 +8,7 @@
 #include "wire/packet.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ACCEPTED_AT_ONCE = 16 };
@@ -36,22 +37,100 @@ static int connect_inside(int fd, const struct inlet_visit *visit)
     return connect(fd, (struct sockaddr *)&address, size) < 0 && errno != EINPROGRESS ? -errno : 0;
 }
 
-static void serve(struct inlet *inlet, struct inlet_visit visit, int inside)
+/* Nobody listens there: at the other loopback address perhaps. */
+static void go_on(struct inlet *inlet, struct inlet_visit visit)
 {
-    int result = inside < 0 ? -EAFNOSUPPORT : connect_inside(inside, &visit);
-
-    if (result == 0) {
-        connection_start_joined(inlet->gate, visit.fd, inside);
-        return;
-    }
-    if (inside >= 0)
-        (void)close(inside);
     if (visit.family == AF_INET) {
         visit.family = AF_INET6;
         ask_door(inlet, visit);
         return;
     }
     (void)close(visit.fd);
+}
+
+/* Its sockets are the caller's then. */
+static void end_try(struct inlet_try *try)
+{
+    struct inlet *inlet = try->inlet;
+
+    hub_stop_timer(inlet->gate->parts.hub, &try->timer);
+    hub_remove(inlet->gate->parts.hub, &try->source);
+    *try->link = try->next;
+    if (try->next)
+        try->next->link = try->link;
+    inlet->try_count--;
+    free(try);
+}
+
+static void drop_try(struct inlet_try *try)
+{
+    (void)close(try->visit.fd);
+    (void)close(try->source.fd);
+    end_try(try);
+}
+
+static void ring(void *context)
+{
+    drop_try(context);
+}
+
+/* KERNEL: also on loopback, a socket that does not wait hears only later that nobody is there. */
+static void try_ready(void *context, uint32_t events)
+{
+    struct inlet_try *try = context;
+    struct inlet *inlet = try->inlet;
+    struct inlet_visit visit = try->visit;
+    int inside = try->source.fd;
+
+    end_try(try);
+    if (!(events & (EPOLLERR | EPOLLHUP))) {
+        connection_start_joined(inlet->gate, visit.fd, inside);
+        return;
+    }
+    (void)close(inside);
+    go_on(inlet, visit);
+}
+
+static void start_try(struct inlet *inlet, struct inlet_visit visit, int inside)
+{
+    struct hub *hub = inlet->gate->parts.hub;
+    struct inlet_try *try = calloc(1, sizeof(*try));
+
+    if (!try) {
+        (void)close(inside);
+        (void)close(visit.fd);
+        return;
+    }
+    *try = (struct inlet_try){
+        .inlet = inlet,
+        .visit = visit,
+        .source = {.fd = inside, .events = EPOLLOUT, .ready = try_ready, .context = try},
+        .next = inlet->tries,
+        .link = &inlet->tries};
+    if (try->next)
+        try->next->link = &try->next;
+    inlet->tries = try;
+    inlet->try_count++;
+    hub_set_timer(hub, &try->timer, INLET_MS, ring, try);
+    if (hub_add(hub, &try->source, NULL) < 0)
+        drop_try(try);
+}
+
+static void serve(struct inlet *inlet, struct inlet_visit visit, int inside)
+{
+    if (inside >= 0 && connect_inside(inside, &visit) == 0) {
+        start_try(inlet, visit, inside);
+        return;
+    }
+    if (inside >= 0)
+        (void)close(inside);
+    go_on(inlet, visit);
+}
+
+static void close_visits(struct inlet *inlet)
+{
+    while (inlet->count > 0)
+        (void)close(inlet->visits[(inlet->first + --inlet->count) % INLET_WAITING].fd);
 }
 
 static void door_ready(void *context, uint32_t events)
@@ -65,8 +144,11 @@ static void door_ready(void *context, uint32_t events)
 
     (void)events;
     if (got < 0) {
-        if (got != -EAGAIN && got != -EINTR)
-            hub_remove(inlet->gate->parts.hub, &inlet->door);
+        if (got == -EAGAIN || got == -EINTR)
+            return;
+        /* Nobody lets them in any more. */
+        hub_remove(inlet->gate->parts.hub, &inlet->door);
+        close_visits(inlet);
         return;
     }
     if (inlet->count == 0) {
@@ -79,6 +161,12 @@ static void door_ready(void *context, uint32_t events)
     serve(inlet, visit, fd);
 }
 
+/* Each of them has two sockets, or will. */
+static bool is_full(const struct inlet *inlet)
+{
+    return inlet->gate->count + inlet->count + inlet->try_count >= inlet->gate->most;
+}
+
 static void port_ready(void *context, uint32_t events)
 {
     struct inlet_port *port = context;
@@ -89,7 +177,10 @@ static void port_ready(void *context, uint32_t events)
 
         if (fd < 0)
             return;
-        ask_door(port->inlet, (struct inlet_visit){fd, AF_INET, port->inside});
+        if (is_full(port->inlet))
+            (void)close(fd);
+        else
+            ask_door(port->inlet, (struct inlet_visit){fd, AF_INET, port->inside});
     }
 }
 
@@ -121,6 +212,7 @@ void inlet_done(struct inlet *inlet)
     for (size_t i = 0; i < inlet->port_count; i++)
         hub_remove(inlet->gate->parts.hub, &inlet->ports[i].source);
     hub_remove(inlet->gate->parts.hub, &inlet->door);
-    while (inlet->count > 0)
-        (void)close(inlet->visits[(inlet->first + --inlet->count) % INLET_WAITING].fd);
+    while (inlet->tries)
+        drop_try(inlet->tries);
+    close_visits(inlet);
 }

@@ -12,13 +12,22 @@
 #include "base/limits.h"
 #include "net/gate.h"
 
-enum { INLET_WAITING = 256 };
+enum { INLET_WAITING = 256, INLET_MS = 10000 /* for a server inside to take a connection */ };
 
 /* A client that waits for a socket inside. */
 struct inlet_visit {
     int fd;
     int32_t family;
     uint16_t port;
+};
+
+/* A socket inside that is being connected. */
+struct inlet_try {
+    struct inlet *inlet;
+    struct inlet_visit visit;
+    struct hub_source source;
+    struct hub_timer timer;
+    struct inlet_try *next, **link;
 };
 
 struct inlet_port {
@@ -34,6 +43,8 @@ struct inlet {
     size_t port_count;
     struct inlet_visit visits[INLET_WAITING]; /* in the order in which the door answers */
     size_t first, count;
+    struct inlet_try *tries;
+    size_t try_count;
 };
 
 /* The door's descriptor is borrowed. */
