@@ -22,7 +22,7 @@ enum {
     AT_ONCE = 64,
     FAMILIES = 2,
     KEY_BYTES = 2 * (46 + 8),
-    WAITING_BYTES = 2048, /* a first datagram waits for the name */
+    WAITING_BYTES = 4 << 20, /* of all first datagrams that wait for their names */
 };
 
 struct datagram_flow {
@@ -35,8 +35,9 @@ struct datagram_flow {
     struct hub_timer timer;
     struct lookup *lookup;
     bool is_refused;
-    uint8_t waiting[WAITING_BYTES];
-    size_t waiting_bytes;
+    const void *first; /* until it is sent: the first datagram, NULL: it is lost */
+    void *waiting;     /* its room, while it waits for the name */
+    size_t first_bytes;
     uint64_t sent, received;
 };
 
@@ -52,6 +53,7 @@ struct datagrams {
     struct door doors[FAMILIES];
     size_t door_count;
     int raw[FAMILIES]; /* of IPv4, of IPv6 */
+    size_t waiting_bytes;
 };
 
 static bool is_v4(const struct host *host)
@@ -73,10 +75,19 @@ struct datagrams *datagrams_new(struct gate *gate, struct bawn_error *err)
     return all;
 }
 
+static void forget_first(struct datagram_flow *flow)
+{
+    if (flow->waiting)
+        flow->all->waiting_bytes -= flow->first_bytes;
+    free(take_ptr(&flow->waiting));
+    flow->first = NULL;
+}
+
 static void flow_end(struct datagram_flow *flow)
 {
     struct gate *gate = flow->all->gate;
 
+    forget_first(flow);
     if (flow->lookup)
         lookup_cancel(take_ptr(&flow->lookup));
     hub_stop_timer(gate->parts.hub, &flow->timer);
@@ -226,12 +237,13 @@ static void open_outside(struct datagram_flow *flow, const struct host *addresse
         if (is_v4(address) == (is_v4(&flow->meant) == (i < count)))
             is_open = connect_outside(flow, address);
     }
-    if (is_open && flow->waiting_bytes) {
-        send_outside(flow, flow->waiting, flow->waiting_bytes);
+    if (is_open && flow->first) {
+        send_outside(flow, flow->first, flow->first_bytes);
     } else if (!is_open) {
         flow->is_refused = true;
         say_nobody_is_there(flow);
     }
+    forget_first(flow);
 }
 
 static void looked_up(void *context, const struct lookup_answer *answer)
@@ -243,6 +255,21 @@ static void looked_up(void *context, const struct lookup_answer *answer)
         refuse(flow, &answer->decision);
     else
         open_outside(flow, answer->addresses, answer->count);
+}
+
+/* The first datagram is somebody else's room until now. Where there is no other it is lost, as on
+ * any network. */
+static void keep_first(struct datagram_flow *flow)
+{
+    struct datagrams *all = flow->all;
+
+    if (flow->lookup && all->waiting_bytes + flow->first_bytes <= WAITING_BYTES)
+        flow->waiting = malloc(flow->first_bytes + 1);
+    if (flow->waiting) {
+        memcpy(flow->waiting, flow->first, flow->first_bytes);
+        all->waiting_bytes += flow->first_bytes;
+    }
+    flow->first = flow->waiting;
 }
 
 /* Whether the address is one, or stands for a name that is known. */
@@ -309,11 +336,10 @@ static void take(struct datagrams *all, const struct host *client, const struct 
         flow = flow_new(all, key, client, meant);
         if (!flow)
             return;
-        if (size <= sizeof(flow->waiting)) {
-            memcpy(flow->waiting, bytes, size);
-            flow->waiting_bytes = size;
-        }
+        flow->first = bytes;
+        flow->first_bytes = size;
         flow_begin(flow);
+        keep_first(flow);
     } else if (flow->is_refused) {
         say_nobody_is_there(flow);
     } else if (flow->source.fd >= 0) {

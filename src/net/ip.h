@@ -6,7 +6,7 @@
 
 #include "policy/netrule.h"
 
-enum { IP_HEADS_MAX = 40 + 8, IP_NOTICE_MAX = 128, IP_DATAGRAM_MAX = 65535 - IP_HEADS_MAX };
+enum { IP_HEADS_MAX = 40 + 8, IP_NOTICE_MAX = 128, IP_DATAGRAM_MAX = 65535 - (20 + 8) };
 
 /* The heads of a datagram from one address to another of the same family; returns their bytes, and
  * 0 where the families differ. The payload follows them. */
