@@ -100,6 +100,9 @@ int resolve_serve_udp(struct resolver *resolver, int fd, struct bawn_error *err)
         return error_errno(err, errno, "look at the socket for names");
     r = family == AF_INET6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on))
                            : setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on));
+    /* KERNEL: answers from an address that no interface has, as all are here but ::1. */
+    if (r == 0 && family == AF_INET6)
+        r = setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof(on));
     if (r < 0)
         return error_errno(err, errno, "set the socket for names");
     *door =
