@@ -12,6 +12,7 @@ enum {
     LIMIT_KEY_BYTES = 255,                /* one key of a policy file */
     LIMIT_COMPLAINTS = 100,               /* then "and more", and the first error */
     LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
+    LIMIT_OWN_PORT = 800,                 /* inside, bawn's: nobody else can have it */
     LIMIT_PORTS = 8,                      /* ports of the host's, and ports published */
     LIMIT_PROGRAMS = 64,                  /* that rules about hosts are for */
     LIMIT_HOST_BYTES = 254,               /* a DNS name */

@@ -7,9 +7,11 @@
 #include "base/text.h"
 #include "policy/home.h"
 #include "policy/message.h"
+#include "policy/publish.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void policy_done(struct policy *policy)
@@ -531,6 +533,30 @@ static void imply_network(struct policy *policy)
     }
 }
 
+/* What is listed twice, by whomever, is one port. */
+static bool is_listed_before(const struct policy *policy, const struct item *last)
+{
+    for (const struct item *item = policy->items.items; item < last; item++) {
+        if (item->list == last->list && strcmp(item->value, last->value) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void drop_same_ports(struct policy *policy)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < policy->items.count; i++) {
+        const struct item *item = &policy->items.items[i];
+        bool is_port = item->list == LIST_NETWORK_HOST_PORTS || item->list == LIST_NETWORK_PUBLISH;
+
+        if (!is_port || !is_listed_before(policy, item))
+            policy->items.items[kept++] = *item;
+    }
+    policy->items.count = kept;
+}
+
 /* Each is a descriptor that is handed from one process to the next. */
 static void limit_ports(const struct policy *policy, enum list_id list, struct bawn_report *report)
 {
@@ -565,6 +591,23 @@ static void limit_programs(const struct policy *policy, struct bawn_report *repo
     }
 }
 
+/* Inside, one port is bawn's own. */
+static void check_ports(const struct policy *policy, struct bawn_report *report)
+{
+    vec_each (&policy->items, item) {
+        struct published published = {0};
+
+        if (item->list == LIST_NETWORK_HOST_PORTS)
+            published.inside = (uint16_t)strtoul(item->value, NULL, 10);
+        else if (item->list == LIST_NETWORK_PUBLISH)
+            (void)publish_parse(item->value, &published);
+        if (published.inside == LIMIT_OWN_PORT)
+            report_add(report, BAWN_ERROR, "policy.ports", item->origin,
+                       "%s: %s: port %d inside is bawn's own", list_table[item->list].key,
+                       item->value, LIMIT_OWN_PORT);
+    }
+}
+
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
     for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
@@ -590,10 +633,12 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
 
     if (r == 0)
         r = add_proxy_ports(policy);
+    drop_same_ports(policy);
     imply_network(policy);
     limit_ports(policy, LIST_NETWORK_HOST_PORTS, report);
     limit_ports(policy, LIST_NETWORK_PUBLISH, report);
     limit_programs(policy, report);
+    check_ports(policy, report);
     if (r == 0)
         r = deny_devices(policy);
     if (r == 0)

@@ -32,7 +32,7 @@
 enum net_fd { NET_IMAGE_FD, NET_CONTROL_FD, NET_LISTENER_FD };
 
 /* Privileged, so that nobody inside can want it, and none of those that browsers refuse. */
-enum { NET_PORT = 800, NET_DNS_PORT = 53 };
+enum { NET_PORT = LIMIT_OWN_PORT, NET_DNS_PORT = 53 };
 
 /* Where names are asked for: any address would do. */
 #define NET_DNS_ADDRESS "198.18.0.1"
