@@ -373,12 +373,17 @@ static void decide_allowed(const struct net_search *search, unsigned authority,
     decision->reason = NET_BY_RULE;
 }
 
+static bool is_loopback_kind(const char *special)
+{
+    return special && strcmp(special, "loopback") == 0;
+}
+
 static void decide_proxied(const struct policy *policy, const struct host *target,
                            const struct net_search *search, struct net_decision *decision)
 {
     const struct net_rule *winner = net_winner(search);
 
-    if (decision->special && strcmp(decision->special, "loopback") == 0)
+    if (is_loopback_kind(decision->special))
         decision->item = find_host_port(policy, target->port);
     if (decision->item) {
         decision->reason = NET_BY_HOST_PORT;
@@ -424,6 +429,16 @@ static void search_addresses(const struct policy *policy, const struct host *tar
     }
 }
 
+/* What rules say against localhost holds for its addresses. */
+static void search_localhost(const struct policy *policy, const struct host *target,
+                             struct net_search *search)
+{
+    const struct host name = {.kind = HOST_NAME, .name = "localhost", .port = target->port};
+
+    search->only_restrict = true;
+    netindex_ask(&policy->net_index, &name, net_found, search);
+}
+
 void decide_net_by(const struct policy *policy, const struct host *target,
                    const struct net_asker *asker, struct net_decision *ret_decision)
 {
@@ -437,6 +452,8 @@ void decide_net_by(const struct policy *policy, const struct host *target,
     netindex_ask(&policy->net_index, target, net_found, &search);
     if (target->kind == HOST_NAME)
         search_addresses(policy, target, ret_decision->special != NULL, &search);
+    else if (is_loopback_kind(ret_decision->special))
+        search_localhost(policy, target, &search);
     ret_decision->for_program = search.for_program;
     if (search.denied) {
         ret_decision->rule = search.denied;
