@@ -373,8 +373,9 @@ filtered() {
         --ro "$guest" --allow-host web.example -- "$@"
 }
 
+# An emulated guest may take longer to load them than an attempt has time; then the next one finds them.
 modules_are_loaded() {
-    ! grep -E '^(nft_tproxy|tcp_diag|udp_diag) ' /proc/modules && filtered true &&
+    ! grep -E '^(nft_tproxy|tcp_diag|udp_diag) ' /proc/modules && { filtered true || filtered true; } &&
         [ "$(grep -cE '^(nft_tproxy|tcp_diag|udp_diag) ' /proc/modules)" -eq 3 ]
 }
 
