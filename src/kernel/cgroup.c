@@ -187,6 +187,14 @@ void cgroup_close(struct cgroup *group)
         close(take_fd(&group->inside));
 }
 
+/* In which pids are counted; 0: unknown. */
+static unsigned long long own_pid_space(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) < 0 ? 0 : (unsigned long long)st.st_ino;
+}
+
 int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err)
 {
     uint64_t start = process_start(0);
@@ -194,13 +202,14 @@ int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err)
     if (start == 0)
         return error_set(err, ENOENT, "cgroup.name",
                          "name the control group: /proc/self/stat cannot be read");
-    (void)snprintf(name, CGROUP_NAME_BYTES, "bawn-%d-%llu", (int)getpid(),
-                   (unsigned long long)start);
+    (void)snprintf(name, CGROUP_NAME_BYTES, "bawn-%d-%llu-%llu", (int)getpid(),
+                   (unsigned long long)start, own_pid_space());
     return 0;
 }
 
-/* Whether it is the name of a group whose maker is gone. */
-static bool is_orphan(const char *name)
+/* Whether it is the name of a group whose maker is gone. Whoever counts pids in another namespace
+ * cannot be found by his. */
+static bool is_orphan(const char *name, unsigned long long space)
 {
     unsigned long long pid, start;
     char *end;
@@ -211,14 +220,15 @@ static bool is_orphan(const char *name)
     if (pid > INT32_MAX || *end != '-' || end[1] < '1' || end[1] > '9')
         return false;
     start = strtoull(end + 1, &end, 10);
-    if (*end)
+    if (*end != '-' || strtoull(end + 1, &end, 10) != space || *end)
         return false;
     return process_start((pid_t)pid) != start;
 }
 
-/* SECURITY: nothing is killed here: a session in another pid namespace seems to be gone too. */
+/* SECURITY: nothing is killed here, whatever a name says. */
 static void sweep_directory(const char *path)
 {
+    unsigned long long space = own_pid_space();
     DIR *dir = opendir(path);
     const struct dirent *entry;
 
@@ -228,7 +238,7 @@ static void sweep_directory(const char *path)
         char child[CGROUP_PATH_BYTES + 256];
         struct stat st;
 
-        if (entry->d_type != DT_DIR || !is_orphan(entry->d_name) ||
+        if (entry->d_type != DT_DIR || !is_orphan(entry->d_name, space) ||
             fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
             st.st_uid != geteuid())
             continue;

@@ -30,9 +30,10 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                                     NULL,
                                     "false: run even where this host cannot hold the whole policy, "
                                     "as with --best-effort. Default: true."},
-    [SETTING_NETWORK_MODE] = {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
-                              "none: own loopback only; proxy: filtered by the rules below; "
-                              "isolated: user-mode NAT; veth: root only; host: no boundary."},
+    [SETTING_NETWORK_MODE] =
+        {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
+         "none: own loopback only; proxy: filtered by the rules below; "
+         "isolated: every public address; veth: root only; host: no boundary."},
     [SETTING_NETWORK_UNLISTED] = {"sandbox.network.unlisted", VALUE_WORD, NARROW_LOWER, 0,
                                   unlisted_words,
                                   "What happens in proxy mode to hosts that no rule names."},

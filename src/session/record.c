@@ -237,13 +237,13 @@ static void remove_groups(const struct record *record)
     struct cgroup group = {.inside = -EBADF};
     char name[CGROUP_NAME_BYTES + 1];
 
-    (void)snprintf(name, sizeof(name), "/bawn-%d-%llu", (int)record->pid,
+    (void)snprintf(name, sizeof(name), "/bawn-%d-%llu-", (int)record->pid,
                    (unsigned long long)record->start);
     for (size_t i = 0; i < CGROUP_PATHS; i++) {
         const char *path = record->cgroups[i];
         const char *last = strrchr(path, '/');
 
-        group.fds[i] = last && strcmp(last, name) == 0 ? open_group(path) : -EBADF;
+        group.fds[i] = last && strncmp(last, name, strlen(name)) == 0 ? open_group(path) : -EBADF;
         if (group.fds[i] >= 0)
             (void)snprintf(group.paths[i], sizeof(group.paths[i]), "%s", path);
     }

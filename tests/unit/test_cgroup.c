@@ -417,19 +417,22 @@ START_TEST(sweep_takes_empty_groups_of_the_dead_only)
     char dead[64], gone[CGROUP_PATH_BYTES], busy[CGROUP_PATH_BYTES], odd[CGROUP_PATH_BYTES];
     char file[CGROUP_PATH_BYTES + 16];
     struct cgroup group, occupied;
+    struct stat space;
     pid_t pid;
 
     if (!has_group("sweep_takes_empty_groups_of_the_dead_only"))
         return;
     group = group_with((struct cgroup_limits){.pids = 50});
     /* Our own pid with another start: what a pid that was used again looks like. */
-    (void)snprintf(dead, sizeof(dead), "bawn-%d-1", (int)getpid());
+    ck_assert_int_eq(stat("/proc/self/ns/pid", &space), 0);
+    (void)snprintf(dead, sizeof(dead), "bawn-%d-1-%lu", (int)getpid(), (unsigned long)space.st_ino);
     beside(&group, 0, dead, gone);
     (void)snprintf(file, sizeof(file), "%s/nested", gone);
     ck_assert_int_eq(mkdir(file, 0755), 0);
-    (void)snprintf(dead, sizeof(dead), "bawn-%d-1-x", (int)getpid());
+    /* Of who counts pids elsewhere. */
+    (void)snprintf(dead, sizeof(dead), "bawn-%d-1-1", (int)getpid());
     beside(&group, 0, dead, odd);
-    (void)snprintf(dead, sizeof(dead), "bawn-%d-2", (int)getpid());
+    (void)snprintf(dead, sizeof(dead), "bawn-%d-2-%lu", (int)getpid(), (unsigned long)space.st_ino);
     beside(&group, 0, dead, busy);
     occupied = group;
     for (size_t i = 1; i < CGROUP_PATHS; i++)
@@ -460,6 +463,7 @@ END_TEST
 START_TEST(name_has_the_pid_and_the_start)
 {
     char name[CGROUP_NAME_BYTES], start[64];
+    struct stat space;
     unsigned long long ticks = 0;
     FILE *file = fopen("/proc/self/stat", "r");
     char text[1024] = "";
@@ -475,7 +479,9 @@ START_TEST(name_has_the_pid_and_the_start)
                             &ticks),
                      1);
     ck_assert_int_eq(cgroup_name(name, NULL), 0);
-    (void)snprintf(start, sizeof(start), "bawn-%d-%llu", (int)getpid(), ticks);
+    ck_assert_int_eq(stat("/proc/self/ns/pid", &space), 0);
+    (void)snprintf(start, sizeof(start), "bawn-%d-%llu-%lu", (int)getpid(), ticks,
+                   (unsigned long)space.st_ino);
     ck_assert_str_eq(name, start);
 }
 END_TEST

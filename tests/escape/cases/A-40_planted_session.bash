@@ -15,7 +15,7 @@ sid = os.path.join(place, "bawn", kind)
 os.makedirs(sid, 0o700)
 for path in place, os.path.dirname(sid):
     os.chmod(path, 0o700)
-group = os.path.join(place, "bawn-9-9")
+group = os.path.join(place, "bawn-9-9-9")
 os.makedirs(group + "/below")
 with open(group + "/cgroup.procs", "w") as procs:
     procs.write(victim + "\n")
