@@ -17,7 +17,6 @@
 #include <string.h>
 
 enum {
-    FLOWS_MOST = 1024,
     FLOW_MS = 60000,
     AT_ONCE = 64,
     FAMILIES = 2,
@@ -65,7 +64,7 @@ struct datagrams *datagrams_new(struct gate *gate, struct bawn_error *err)
 {
     struct datagrams *all = calloc(1, sizeof(*all));
 
-    if (!all || table_init(&all->flows, FLOWS_MOST, err) < 0) {
+    if (!all || table_init(&all->flows, gate->flows_most, err) < 0) {
         free(all);
         (void)error_memory(err);
         return NULL;
@@ -308,7 +307,7 @@ static struct datagram_flow *flow_new(struct datagrams *all, const char *key,
 {
     struct datagram_flow *flow;
 
-    if (all->flows.count >= FLOWS_MOST)
+    if (all->flows.count >= all->gate->flows_most)
         flow_end((struct datagram_flow *)all->flows.oldest);
     flow = calloc(1, sizeof(*flow));
     if (!flow)

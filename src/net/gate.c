@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "net/connection.h"
 #include "net/resolve.h"
+#include "policy/build.h"
 #include "wire/net.h"
 
 #include <arpa/inet.h>
@@ -19,6 +20,7 @@ enum {
     FDS_FOR_OTHERS = 192,
     FDS_OF_CONNECTION = 2,
     FDS_OF_PIPE = 2,
+    FLOWS_MOST = 1024,
 };
 
 void gate_init(struct gate *gate, const struct gate_parts *parts)
@@ -31,7 +33,10 @@ void gate_init(struct gate *gate, const struct gate_parts *parts)
     tally_init(&gate->tally, parts->hub, parts->events);
     pipes_init(&gate->pipes, pipes);
     gate->place = (struct flow_place){parts->hub, &gate->pipes, gate->scratch};
+    gate->flows_most = parts->fds_max / 8 < FLOWS_MOST ? parts->fds_max / 8 : FLOWS_MOST;
     others = FDS_FOR_OTHERS + gate->pipes.most * FDS_OF_PIPE;
+    if (policy_number(parts->policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED)
+        others += gate->flows_most;
     gate->most = parts->fds_max > others + FDS_OF_CONNECTION
                      ? (parts->fds_max - others) / FDS_OF_CONNECTION
                      : 1;

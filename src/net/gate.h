@@ -57,6 +57,7 @@ struct gate {
     size_t held_bytes;
     struct connection *connections;
     size_t count, most;
+    size_t flows_most; /* of datagrams */
     struct gate_listener listeners[GATE_LISTENERS];
     size_t listener_count;
     bool is_paused; /* no descriptors left for more */

@@ -589,6 +589,19 @@ def net_state():
     return found
 
 
+@case("isolated: flows do not take the descriptors that connections need")
+def few_files(t):
+    with Echo(9401, V4):
+        words = t.world.words(["/usr/bin/python3", HERE / "attack.py"], (), [*ISOLATED, "--limits", "none"])
+        status, output, errors, _ = t.world.run(["prlimit", "--nofile=300", *words], data=json.dumps(
+            [{"do": "flows", "to": [V4, 9401], "count": 1000},
+             {"do": "talk", "to": [V4, 80], "send": plain(V4)}]).encode())
+        works(status == 0, f"{status} {errors}")
+        flows, talk = json.loads(output)
+        same(1000, flows.get("back", flows), "answers")
+        works("lab /here" in talk.get("data", ""), talk)
+
+
 @case("isolated: 3000 flows all work, and bawn-net stays small")
 def udp_flows(t):
     most, ended = [(0, 0)], threading.Event()
@@ -658,6 +671,7 @@ def words(t):
                            ("localhost:80", 1), ("127.0.0.1:9101", 0), ("169.254.169.254:80", 1), ("224.0.0.5:80", 1)):
         got, said = t.bawn("check", *common, "--net", "isolated", "--deny-host", OTHER, "connect", target)
         same(status, got, f"isolated, check {target}: {said}")
+        assert "Allowed hosts: none" not in said, said
     _, said = t.bawn("why", *common, "connect", "localhost:9101")
     assert "9101" in said and "host" in said, said
     for verb in (("plan",), ("policy", "show"), ("policy", "export")):
