@@ -95,6 +95,10 @@ static const char *summarize_hosts(struct policy *policy)
     size_t count = 0;
     size_t more = 0;
 
+    if (policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED) {
+        strbuf_add(&out, "all public ones but those that are denied");
+        count++;
+    }
     vec_each (&policy->net_rules, rule) {
         if ((*rule)->verdict != NET_ALLOW || (*rule)->by)
             continue;
