@@ -259,6 +259,7 @@ const char *host_special(const struct host *host, unsigned *ret_prefix_bits)
         {"::/128", "unspecified"},
         {"::1/128", "loopback"},
         {"::/96", "IPv4-compatible"},
+        {"::ffff:0:0:0/96", "translated IPv4"},
         {"64:ff9b::/96", "translated IPv4"},
         {"64:ff9b:1::/48", "translated IPv4"},
         {"2002::/16", "6to4"},

@@ -235,7 +235,8 @@ def no_global_wildcard(t):
 BAD = {"loop.example": "127.0.0.1", "loop6.example": "::1", "zero.example": "0.0.0.0", "private.example": "10.0.0.5",
        "home.example": "192.168.1.5", "carrier.example": "100.64.0.5", "local.example": "169.254.1.5",
        "metadata.example": "169.254.169.254", "metadata6.example": "fd00:ec2::254", "mapped.example": "169.254.169.254",
-       "translated.example": "64:ff9b::a9fe:a9fe", "unique.example": "fd00::5", "cast.example": "224.0.0.5",
+       "translated.example": "64:ff9b::a9fe:a9fe", "stateless.example": "::ffff:0:a9fe:a9fe",
+       "unique.example": "fd00::5", "cast.example": "224.0.0.5",
        "fake.example": "198.18.0.9", "inward.example": "10.0.0.5"}
 
 
