@@ -284,6 +284,9 @@ void exchange_start(struct connection *connection)
         connection_reset(connection);
         return;
     }
+    /* A client of the proxy may have named the address that stands for the name. */
+    if (connection->to.kind == HOST_NAME)
+        request.to = connection->to;
     http_write_request(held->text, &request, &connection->up.front);
     http_body_begin(&connection->body, &request);
     connection->upgrades = request.upgrades;

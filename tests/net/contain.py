@@ -425,6 +425,13 @@ def host_header(t):
             result["end"] in RESET, result
 
 
+@case("H-14 a request for the address that stands for a name is for the name", goes_red=False)
+def host_of_address(t):
+    found, result = t.tries([{"do": "lookup", "name": WEB}, {"do": "talk", "send": get("198.18.0.2")}])
+    works(code(result) == 200, (found, result))
+    same([WEB], [event["host"] for event in requests(t.events)], "hosts of requests")
+
+
 HIDDEN = f"GET /hidden HTTP/1.1\r\nHost: {WEB}\r\n\r\n"
 SMUGGLED = {
     "length and chunks": f"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}",
