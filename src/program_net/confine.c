@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -103,8 +104,10 @@ static int allow_sockets(scmp_filter_ctx filter)
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned j = 0; j < 2 && result == 0; j++)
             result = seccomp_rule_add(
-                filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, families[i], 0),
-                SCMP_A1(SCMP_CMP_MASKED_EQ, ~(uint64_t)flags & UINT32_MAX, types[j]));
+                filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3, SCMP_A0(SCMP_CMP_EQ, families[i], 0),
+                SCMP_A1(SCMP_CMP_MASKED_EQ, ~(uint64_t)flags & UINT32_MAX, types[j]),
+                /* TCP, UDP or none, which means these; not what is made of several. */
+                SCMP_A2(SCMP_CMP_LE, IPPROTO_UDP, 0));
     }
     return result;
 }

@@ -111,7 +111,8 @@ static const struct option rows[] = {
      .words = networks,
      .key = "sandbox.network.mode",
      .help = "Which network the command has. proxy lets it reach the hosts that are allowed, "
-             "isolated all hosts but those of the host's own and private networks. This version of "
+             "isolated all hosts but those of private networks and the host's loopback. This "
+             "version of "
              "run refuses veth."},
     {.id = OPTION_KEY,
      .name = "allow-host",
