@@ -6,6 +6,7 @@
 #include "net/ip.h"
 #include "net/lookup.h"
 #include "net/names.h"
+#include "net/own.h"
 #include "net/table.h"
 #include "policy/decide.h"
 #include "policy/explain.h"
@@ -228,8 +229,15 @@ static bool connect_outside(struct datagram_flow *flow, const struct host *to)
  * when no answer comes. */
 static void open_outside(struct datagram_flow *flow, const struct host *addresses, size_t count)
 {
+    struct net_decision decision;
     bool is_open = false;
 
+    for (size_t i = 0; i < count; i++) {
+        if (own_is_barred(flow->all->gate->parts.policy, &flow->to, &addresses[i], &decision)) {
+            refuse(flow, &decision);
+            return;
+        }
+    }
     for (size_t i = 0; i < 2 * count && !is_open; i++) {
         const struct host *address = &addresses[i % count];
 
@@ -363,7 +371,7 @@ static bool find_meant(struct msghdr *message, struct host *ret_meant)
             (part->cmsg_level != IPPROTO_IPV6 || part->cmsg_type != IPV6_ORIGDSTADDR))
             continue;
         memcpy(&address, CMSG_DATA(part), size < sizeof(address) ? size : sizeof(address));
-        gate_read_address(&address, ret_meant);
+        host_from_address(&address, ret_meant);
         return true;
     }
     return false;
@@ -392,7 +400,7 @@ static void on_datagram(void *context, uint32_t events)
             return;
         if (got < 0 || !find_meant(&message, &meant))
             continue;
-        gate_read_address(&peer, &client);
+        host_from_address(&peer, &client);
         take(door->all, &client, &meant, bytes, (size_t)got);
     }
 }

@@ -7,7 +7,6 @@
 #include "policy/build.h"
 #include "wire/net.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -71,32 +70,12 @@ void gate_freed(struct gate *gate)
         set_listening(gate, true);
 }
 
-void gate_read_address(const struct sockaddr_storage *address, struct host *ret_host)
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-    char text[INET6_ADDRSTRLEN] = "";
-    uint16_t port;
-
-    if (address->ss_family == AF_INET) {
-        memcpy(&v4, address, sizeof(v4));
-        (void)inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
-        port = ntohs(v4.sin_port);
-    } else {
-        memcpy(&v6, address, sizeof(v6));
-        (void)inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
-        port = ntohs(v6.sin6_port);
-    }
-    (void)host_parse_address(text, ret_host);
-    ret_host->port = port;
-}
-
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
     struct host first = {0}, second = {0};
 
-    gate_read_address(a, &first);
-    gate_read_address(b, &second);
+    host_from_address(a, &first);
+    host_from_address(b, &second);
     return first.port == second.port && memcmp(first.address, second.address, 16) == 0;
 }
 
@@ -111,7 +90,7 @@ static void take(struct gate_listener *listener, int fd)
         close(fd);
         return;
     }
-    gate_read_address(&listener->address, &to);
+    host_from_address(&listener->address, &to);
     if (to.port != NET_PORT) {
         to = (struct host){.kind = HOST_NAME, .name = "localhost", .port = to.port};
         connection_start(gate, fd, &to);
@@ -121,7 +100,7 @@ static void take(struct gate_listener *listener, int fd)
         connection_start(gate, fd, NULL);
         return;
     }
-    gate_read_address(&address, &to);
+    host_from_address(&address, &to);
     if (to.port == NET_DNS_PORT)
         (void)resolve_take_tcp(gate->parts.resolver, fd);
     else

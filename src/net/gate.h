@@ -70,9 +70,6 @@ int gate_listen(struct gate *gate, int fd, struct bawn_error *err);
 /* Ends all connections, and tells of them. */
 void gate_done(struct gate *gate);
 
-/* The address and port of a socket of IPv4 or IPv6. */
-void gate_read_address(const struct sockaddr_storage *address, struct host *ret_host);
-
 /* One of its connections is no more. */
 void gate_freed(struct gate *gate);
 

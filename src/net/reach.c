@@ -5,6 +5,7 @@
 
 #include "net/lookup.h"
 #include "net/names.h"
+#include "net/own.h"
 #include "policy/proxy.h"
 
 #include <errno.h>
@@ -110,10 +111,19 @@ static void go_to(struct connection *connection, const struct host *addresses, s
 {
     const struct policy *policy = connection->gate->parts.policy;
 
-    if (proxy_serves(policy, &connection->to) && proxy_serves(policy, &addresses[0]))
+    if (proxy_serves(policy, &connection->to) && proxy_serves(policy, &addresses[0])) {
         parent_start(connection, &addresses[0]);
-    else
-        dial_all(connection, addresses, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct net_decision decision;
+
+        if (own_is_barred(policy, &connection->to, &addresses[i], &decision)) {
+            refuse_decision(connection, &decision);
+            return;
+        }
+    }
+    dial_all(connection, addresses, count);
 }
 
 static void looked_up(void *context, const struct lookup_answer *answer)

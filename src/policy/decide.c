@@ -511,6 +511,20 @@ void decide_net_address(const struct policy *policy, const struct host *name,
         *ret_decision = on_address;
 }
 
+bool decide_net_lists(const struct policy *policy, const struct host *to,
+                      const struct host *address)
+{
+    struct net_decision decision;
+    struct host target = *address;
+
+    if (to->kind == HOST_NAME && is_pinned(policy, to->name, address))
+        return true;
+    target.port = to->port;
+    decide_net(policy, &target, &decision);
+    return decision.access == ACCESS_ALLOW &&
+           (decision.reason == NET_BY_RULE || decision.reason == NET_BY_HOST_PORT);
+}
+
 struct lookup_search {
     const struct policy *policy;
     const struct net_asker *asker; /* of the question; NULL: unknown */

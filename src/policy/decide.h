@@ -118,6 +118,11 @@ bool decide_net_outranks(const struct net_rule *rule, const struct net_rule *bef
 void decide_net_address(const struct policy *policy, const struct host *name,
                         const struct host *address, struct net_decision *ret_decision);
 
+/* Whether a rule, a pin or a port of the host's is about that very address, and allows it. to: the
+ * host that was asked for, with its port. */
+bool decide_net_lists(const struct policy *policy, const struct host *to,
+                      const struct host *address);
+
 /*
  * The laxest decision on a name over all ports: whether it may be looked up at
  * all. SECURITY: a name that a rule spells out may be looked up by every program, whatever

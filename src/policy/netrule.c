@@ -60,6 +60,26 @@ socklen_t host_address(const unsigned char address[static 16], uint16_t port,
     return is_v4 ? sizeof(v4) : sizeof(v6);
 }
 
+void host_from_address(const struct sockaddr_storage *address, struct host *ret_host)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    char text[INET6_ADDRSTRLEN] = "";
+    uint16_t port;
+
+    if (address->ss_family == AF_INET) {
+        memcpy(&v4, address, sizeof(v4));
+        (void)inet_ntop(AF_INET, &v4.sin_addr, text, sizeof(text));
+        port = ntohs(v4.sin_port);
+    } else {
+        memcpy(&v6, address, sizeof(v6));
+        (void)inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof(text));
+        port = ntohs(v6.sin6_port);
+    }
+    (void)host_parse_address(text, ret_host);
+    ret_host->port = port;
+}
+
 static bool label_is_number(const char *label, size_t length)
 {
     if (length > 1 && label[0] == '0' && (label[1] == 'x' || label[1] == 'X'))

@@ -63,6 +63,9 @@ bool host_parse_address(const char *text, struct host *ret_host);
 socklen_t host_address(const unsigned char address[static 16], uint16_t port,
                        struct sockaddr_storage *ret_address);
 
+/* The same of a socket of IPv4 or IPv6. */
+void host_from_address(const struct sockaddr_storage *address, struct host *ret_host);
+
 /* Why an address is not reached unless a rule names it ("private", "link-local", ...), or NULL. A
  * range names it only when its prefix is at least *ret_prefix_bits long: 0.0.0.0/0 names nothing
  * in particular. */

@@ -143,7 +143,7 @@ static int listen_at(struct program *program, int fd, struct bawn_error *err)
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &address_bytes) < 0)
         return error_errno(err, errno, "listener %d", fd);
-    gate_read_address(&address, &at);
+    host_from_address(&address, &at);
     if (type == SOCK_STREAM)
         return gate_listen(&program->gate, fd, err);
     if (type == SOCK_DGRAM && at.port == NET_DNS_PORT)

@@ -111,7 +111,7 @@ static const struct option rows[] = {
      .words = networks,
      .key = "sandbox.network.mode",
      .help = "Which network the command has. proxy lets it reach the hosts that are allowed, "
-             "isolated all hosts but those of private networks and the host's loopback. This "
+             "isolated all hosts but those of private networks and this machine itself. This "
              "version of "
              "run refuses veth."},
     {.id = OPTION_KEY,

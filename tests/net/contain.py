@@ -515,6 +515,21 @@ def upgrades(t):
     works(code(echoed) == 101 and echoed["data"].endswith("lab\0echo"), echoed)
 
 
+@case("H-08 an address of this machine is none like others, unless it is listed")
+def own_address(t):
+    attempts = [{"do": "talk", "to": ["own.example", 80], "send": plain("own.example")},
+                {"do": "talk", "send": get("own.example")}]
+    for result in t.tries(attempts, allow=["own.example"]):
+        same(403, code(result), result)
+    t.saw_no_dial(["198.51.100.99"])
+    attempts = [{"do": "talk", "to": ["198.51.100.99", 80], "send": plain("198.51.100.99")},
+                {"do": "talk", "to": ["2001:db8::99", 80], "send": plain("[2001:db8::99]")}]
+    for result in t.tries(attempts, allow=[], options=["--net", "isolated"]):
+        same(403, code(result), result)
+    t.saw_no_dial(["198.51.100.99", "2001:db8::99"])
+    works(code(t.tries(attempts[:1], allow=["198.51.100.99"])[0]) == 200, "one that is listed")
+
+
 @case("H-18 redirects are the client's to follow")
 def redirect(t):
     result = t.tries([{"do": "talk", "send": get(WEB, f"/redirect?to=http://{OTHER}/")}])[0]

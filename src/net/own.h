@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of this machine itself, whatever range they are in. */
+#ifndef NET_OWN_H
+#define NET_OWN_H
+
+#include "policy/decide.h"
+
+/*
+ * Whether an address is one of this machine's own and nothing lists it: no rule by its address, no
+ * pin of the name, no port of the host's. Then *ret_decision refuses it. Sends nothing.
+ */
+bool own_is_barred(const struct policy *policy, const struct host *to, const struct host *address,
+                   struct net_decision *ret_decision);
+
+#endif
