@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACCEPTED_AT_ONCE = 16 };
+enum { ACCEPTED_AT_ONCE = 16, PAUSE_MS = 100 };
 
 /* Behind all others that wait. The client is closed where there is no room, or no door. */
 static void ask_door(struct inlet *inlet, struct inlet_visit visit)
@@ -167,6 +167,22 @@ static bool is_full(const struct inlet *inlet)
     return inlet->gate->count + inlet->count + inlet->try_count >= inlet->gate->most;
 }
 
+static void resume(void *context)
+{
+    struct inlet_port *port = context;
+
+    (void)hub_change(port->inlet->gate->parts.hub, &port->source, EPOLLIN);
+}
+
+/* Somebody waits whom nobody can let in: that is told again and again otherwise. */
+static void pause_port(struct inlet_port *port)
+{
+    struct hub *hub = port->inlet->gate->parts.hub;
+
+    (void)hub_change(hub, &port->source, 0);
+    hub_set_timer(hub, &port->pause, PAUSE_MS, resume, port);
+}
+
 static void port_ready(void *context, uint32_t events)
 {
     struct inlet_port *port = context;
@@ -175,6 +191,8 @@ static void port_ready(void *context, uint32_t events)
     for (unsigned i = 0; i < ACCEPTED_AT_ONCE; i++) {
         int fd = accept4(port->source.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+            pause_port(port);
         if (fd < 0)
             return;
         if (is_full(port->inlet))
@@ -209,9 +227,13 @@ int inlet_listen(struct inlet *inlet, int fd, uint16_t inside, struct bawn_error
 
 void inlet_done(struct inlet *inlet)
 {
-    for (size_t i = 0; i < inlet->port_count; i++)
-        hub_remove(inlet->gate->parts.hub, &inlet->ports[i].source);
-    hub_remove(inlet->gate->parts.hub, &inlet->door);
+    struct hub *hub = inlet->gate->parts.hub;
+
+    for (size_t i = 0; i < inlet->port_count; i++) {
+        hub_stop_timer(hub, &inlet->ports[i].pause);
+        hub_remove(hub, &inlet->ports[i].source);
+    }
+    hub_remove(hub, &inlet->door);
     while (inlet->tries)
         drop_try(inlet->tries);
     close_visits(inlet);

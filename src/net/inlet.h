@@ -33,6 +33,7 @@ struct inlet_try {
 struct inlet_port {
     struct inlet *inlet;
     struct hub_source source;
+    struct hub_timer pause; /* no descriptors are left for more */
     uint16_t inside;
 };
 

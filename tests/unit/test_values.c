@@ -289,6 +289,12 @@ COMPLAINS(publish_takes_an_address_and_one_or_two_ports,
           "p.yaml:1:63 error config.bad_value: sandbox.network.publish: '::1:80': not "
           "[ADDRESS:]PORT[:PORT]\n")
 
+COMPLAINS(
+    a_port_inside_is_published_or_the_hosts,
+    "sandbox: {network: {host_ports: [9000], publish: [\"80:9000\"]}}\n",
+    "p.yaml:1:51 error policy.ports: sandbox.network.publish: 80:9000: port 9000 inside is the "
+    "host's, by sandbox.network.host_ports\n")
+
 BECOMES(publish_forms,
         "sandbox: {network: {publish: [\"80\", \"81:82\", \"127.0.0.2:83\", \"[::1]:84:85\", "
         "\"0.0.0.0:86:87\"]}}\n",
@@ -626,6 +632,7 @@ static void add_values(Suite *suite)
         pin_takes_an_address,
         host_port_takes_a_port,
         publish_takes_an_address_and_one_or_two_ports,
+        a_port_inside_is_published_or_the_hosts,
         env_names_are_names,
         loader_variables_are_never_set,
         tools_are_those_there_are,
