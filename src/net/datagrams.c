@@ -56,11 +56,6 @@ struct datagrams {
     size_t waiting_bytes;
 };
 
-static bool is_v4(const struct host *host)
-{
-    return strchr(host->name, ':') == NULL;
-}
-
 struct datagrams *datagrams_new(struct gate *gate, struct bawn_error *err)
 {
     struct datagrams *all = calloc(1, sizeof(*all));
@@ -127,7 +122,7 @@ static void use(struct datagram_flow *flow)
 static void send_inside(const struct datagram_flow *flow, const void *heads, size_t head_bytes,
                         const void *bytes, size_t size)
 {
-    int fd = flow->all->raw[is_v4(&flow->client) ? 0 : 1];
+    int fd = flow->all->raw[host_is_v4(&flow->client) ? 0 : 1];
     struct sockaddr_storage address;
     /* KERNEL: of a raw packet the port is no business of the socket's. */
     socklen_t address_bytes = host_address(flow->client.address, 0, &address);
@@ -241,7 +236,7 @@ static void open_outside(struct datagram_flow *flow, const struct host *addresse
     for (size_t i = 0; i < 2 * count && !is_open; i++) {
         const struct host *address = &addresses[i % count];
 
-        if (is_v4(address) == (is_v4(&flow->meant) == (i < count)))
+        if (host_is_v4(address) == (host_is_v4(&flow->meant) == (i < count)))
             is_open = connect_outside(flow, address);
     }
     if (is_open && flow->first) {

@@ -18,13 +18,6 @@ enum {
     V6_PORT = 4,
 };
 
-static bool is_v4(const struct host *host)
-{
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-    return memcmp(host->address, mapped, sizeof(mapped)) == 0;
-}
-
 static void put_16(uint8_t *at, uint32_t number)
 {
     at[0] = (uint8_t)(number >> 8);
@@ -54,7 +47,7 @@ static uint16_t fold(uint32_t sum)
 static uint32_t add_pseudo(const struct host *from, const struct host *to, unsigned protocol,
                            size_t size)
 {
-    bool v4 = is_v4(from);
+    bool v4 = host_is_v4(from);
     uint32_t sum = protocol;
 
     sum = add_up(sum, from->address + (v4 ? 12 : 0), v4 ? 4 : 16);
@@ -66,7 +59,7 @@ static uint32_t add_pseudo(const struct host *from, const struct host *to, unsig
 static size_t write_ip(const struct host *from, const struct host *to, unsigned protocol,
                        size_t size, uint8_t *out)
 {
-    if (is_v4(from)) {
+    if (host_is_v4(from)) {
         memset(out, 0, V4_BYTES);
         out[0] = 4 << 4 | V4_BYTES / 4;
         put_16(out + 2, (uint32_t)(V4_BYTES + size));
@@ -94,7 +87,7 @@ size_t ip_write_heads(const struct host *from, const struct host *to, const void
     uint8_t *udp;
     uint16_t sum;
 
-    if (is_v4(from) != is_v4(to) || payload_bytes > IP_DATAGRAM_MAX)
+    if (host_is_v4(from) != host_is_v4(to) || payload_bytes > IP_DATAGRAM_MAX)
         return 0;
     udp = out + write_ip(from, to, IPPROTO_UDP, size, out);
     put_16(udp, from->port);
@@ -111,7 +104,7 @@ size_t ip_write_heads(const struct host *from, const struct host *to, const void
 size_t ip_write_unreachable(const struct host *sender, const struct host *meant,
                             uint8_t out[static IP_NOTICE_MAX])
 {
-    bool v4 = is_v4(sender);
+    bool v4 = host_is_v4(sender);
     unsigned protocol = v4 ? IPPROTO_ICMP : IPPROTO_ICMPV6;
     uint8_t original[IP_HEADS_MAX];
     size_t original_bytes = ip_write_heads(sender, meant, NULL, 0, original);

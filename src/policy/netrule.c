@@ -25,6 +25,11 @@ static bool address_is_v4(const unsigned char address[16])
     return memcmp(address, mapped, sizeof(mapped)) == 0;
 }
 
+bool host_is_v4(const struct host *address)
+{
+    return address_is_v4(address->address);
+}
+
 bool host_parse_address(const char *text, struct host *ret_host)
 {
     unsigned char v4[4];

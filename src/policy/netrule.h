@@ -59,6 +59,9 @@ const char *host_parse_target(const char *text, struct host *ret_host);
 /* Reads an address alone, without a port. */
 bool host_parse_address(const char *text, struct host *ret_host);
 
+/* Whether an address is of IPv4. */
+bool host_is_v4(const struct host *address);
+
 /* An address, as a host has it, and a port as a socket takes them. Returns the size. */
 socklen_t host_address(const unsigned char address[static 16], uint16_t port,
                        struct sockaddr_storage *ret_address);
