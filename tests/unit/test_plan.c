@@ -634,7 +634,7 @@ START_TEST(devices_sockets_and_ports_are_in_the_plan)
     struct bawn_policy *policy = load_text(
         "sandbox:\n"
         "  devices: {kvm: true, allow: [/dev/dri, /dev/none, /dev/bad], deny: [/dev/bad]}\n"
-        "  network: {mode: proxy, unix_sockets: [/run/s.sock], host_ports: [80],\n"
+        "  network: {mode: proxy, unix_sockets: [/run/s.sock], host_ports: [81],\n"
         "            publish: ['8080:80'], hosts: {a.example: 10.0.0.1}}\n");
     struct host_facts facts = rich_host();
     struct plan plan;
@@ -648,7 +648,7 @@ START_TEST(devices_sockets_and_ports_are_in_the_plan)
     ck_assert_uint_eq(find_rule(&plan, "deny /dev/bad")->by, BY_MOUNT);
     ck_assert_uint_eq(find_rule(&plan, "network proxy")->by, BY_PROXY | BY_NAMESPACE);
     ck_assert_uint_eq(find_rule(&plan, "sandbox.network.hosts: a.example")->by, BY_PROXY);
-    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 80")->by, BY_PROXY);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.network.host_ports: 81")->by, BY_PROXY);
     ck_assert_uint_eq(find_rule(&plan, "sandbox.network.publish: 8080:80")->by, BY_PROXY);
     ck_assert_uint_eq(plan.unenforced, 0);
     plan_done(&plan);
