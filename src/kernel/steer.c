@@ -58,7 +58,7 @@ static int ask_kernel(int protocol, const void *bytes, size_t size)
         struct nlmsghdr head;
         struct nlmsgerr error;
         char rest[256];
-    } answer;
+    } answer = {0};
     long sock = sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, protocol, 0);
     long result = sock;
 

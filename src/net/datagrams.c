@@ -265,7 +265,7 @@ static void keep_first(struct datagram_flow *flow)
 {
     struct datagrams *all = flow->all;
 
-    if (flow->lookup && all->waiting_bytes + flow->first_bytes <= WAITING_BYTES)
+    if (flow->first && flow->lookup && all->waiting_bytes + flow->first_bytes <= WAITING_BYTES)
         flow->waiting = malloc(flow->first_bytes + 1);
     if (flow->waiting) {
         memcpy(flow->waiting, flow->first, flow->first_bytes);

@@ -18,10 +18,10 @@ struct datagrams;
 
 /* What the gate has is borrowed, and outlives it. */
 struct datagrams *datagrams_new(struct gate *gate, struct bawn_error *err);
-void datagrams_free(struct datagrams *datagrams);
+void datagrams_free(struct datagrams *all);
 
 /* The socket that they come to, and the raw one that answers, of one family. Borrowed. */
-int datagrams_serve(struct datagrams *datagrams, int fd, struct bawn_error *err);
-int datagrams_answer_by(struct datagrams *datagrams, int fd, struct bawn_error *err);
+int datagrams_serve(struct datagrams *all, int fd, struct bawn_error *err);
+int datagrams_answer_by(struct datagrams *all, int fd, struct bawn_error *err);
 
 #endif
