@@ -264,13 +264,15 @@ static void looked_up(void *context, const struct lookup_answer *answer)
 static void keep_first(struct datagram_flow *flow)
 {
     struct datagrams *all = flow->all;
+    const void *first = take_ptr(&flow->first);
 
-    if (flow->first && flow->lookup && all->waiting_bytes + flow->first_bytes <= WAITING_BYTES)
-        flow->waiting = malloc(flow->first_bytes + 1);
-    if (flow->waiting) {
-        memcpy(flow->waiting, flow->first, flow->first_bytes);
-        all->waiting_bytes += flow->first_bytes;
-    }
+    if (!first || !flow->lookup || all->waiting_bytes + flow->first_bytes > WAITING_BYTES)
+        return;
+    flow->waiting = malloc(flow->first_bytes + 1);
+    if (!flow->waiting)
+        return;
+    memcpy(flow->waiting, first, flow->first_bytes);
+    all->waiting_bytes += flow->first_bytes;
     flow->first = flow->waiting;
 }
 
