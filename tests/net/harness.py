@@ -41,7 +41,9 @@ def lo_up():
 def add_local_route(family):
     """local default dev lo: every address is here."""
     route = struct.pack("=8BI", family, 0, 0, 0, 254, 2, 254 if family == socket.AF_INET else 0, 2, 0)
-    attributes = struct.pack("=HHi", 8, 4, 1)
+    source = socket.inet_pton(family, "127.0.0.1" if family == socket.AF_INET else "::1")
+    # By loopback, and from there: what is its own source is this machine's own.
+    attributes = struct.pack("=HHi", 8, 4, 1) + struct.pack("=HH", 4 + len(source), 7) + source
     size = 16 + len(route) + len(attributes)
     message = struct.pack("=IHHII", size, 24, 0x1 | 0x4 | 0x400 | 0x200, 1, 0) + route + attributes
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as sock:
