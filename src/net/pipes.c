@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+enum { PIPE_BYTES = 256 * 1024 };
+
 void pipes_init(struct pipes *pipes, size_t most)
 {
     pipes->spare_count = pipes->count = 0;
@@ -35,6 +37,8 @@ int pipes_take(struct pipes *pipes, struct pipe_pair *ret_pair)
     if (pipes->count >= pipes->most || pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
         return -ENFILE;
     pipes->count++;
+    /* Fewer turns for much; where the user has too many already, it stays as it is. */
+    (void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
     *ret_pair = (struct pipe_pair){.out = fds[0], .in = fds[1]};
     return 0;
 }

@@ -114,7 +114,7 @@ static int allow_sockets(scmp_filter_ctx filter)
 
 static int allow_some(scmp_filter_ctx filter)
 {
-    static const int commands[] = {F_GETFD, F_SETFD, F_GETFL, F_SETFL};
+    static const int commands[] = {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_SETPIPE_SZ};
     int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
                                   SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 
