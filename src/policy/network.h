@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a policy says of the network, when all of its layers are read. */
+#ifndef POLICY_NETWORK_H
+#define POLICY_NETWORK_H
+
+#include "policy/model.h"
+
+/* Adds what follows from it: the mode that an allowed host means, the ports of a proxy. Reports
+ * what cannot be. */
+int network_settle(struct policy *policy, struct bawn_report *report);
+
+#endif
