@@ -252,7 +252,7 @@ static int start_native(const struct launch_request *request, struct launch *ret
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result == 0)
-        result = await_ready(&launch, image_count(request->image, PART_WATCHES) > 0, err);
+        result = await_ready(&launch, image_needs_spaces(request->image), err);
     if (result < 0) {
         launch_end(&launch);
         launch_close(&launch);

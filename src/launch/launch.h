@@ -63,7 +63,7 @@ struct launch {
     int sock;                       /* to pid 1 */
     int notify_fd;                  /* -EBADF: nothing is notified */
     int root_fd;                    /* O_PATH of the root inside */
-    int user_ns, mount_ns;          /* of the sandbox; -EBADF: the image has nothing to watch for */
+    int user_ns, mount_ns;          /* of the sandbox; -EBADF: the image does not need them */
     int listeners[STEER_LISTENERS]; /* of the sandbox's network, if it is filtered */
     unsigned listener_count;
     int diag_fd;  /* tells of its sockets; -EBADF: nobody does */

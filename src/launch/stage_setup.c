@@ -153,13 +153,13 @@ static bool has_own_net(const struct image *image)
 struct setup {
     struct net_maker net;
     int root_fd;   /* O_PATH of the new root */
-    int spaces[2]; /* the user and the mount namespace, if somebody is to enter them from outside */
+    int spaces[2]; /* the user and the mount namespace, if the launcher is to have them */
 };
 
 /* While the /proc around us is still there. Later on nobody gets at them: pid 1 is not dumpable. */
 static int open_spaces(const struct image *image, int spaces[2], struct bawn_error *err)
 {
-    if (image_count(image, PART_WATCHES) == 0)
+    if (!image_needs_spaces(image))
         return 0;
     spaces[0] = openat(AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
     spaces[1] = openat(AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -234,7 +234,7 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
                     struct bawn_error *err)
 {
     struct sync_message message = {.point = SYNC_READY};
-    bool has_spaces = image_count(image, PART_WATCHES) > 0;
+    bool has_spaces = image_needs_spaces(image);
     int fds[5 + STEER_LISTENERS] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
     size_t count = has_spaces ? 3 : 1;
     int notify_fd;

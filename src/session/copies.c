@@ -189,7 +189,8 @@ int session_find_copies(struct session *session, struct bawn_error *err)
     for (size_t i = 0; session->copies && i < session->copies->count; i++) {
         struct copy *copy = &session->copies->items[i];
 
-        /* A mount cannot be moved from its place: whoever runs by now has no say. */
+        /* A mount cannot be moved from its place: whoever runs by now has no say. If nobody runs
+         * any more, the mounts are there all the same: we hold their namespace. */
         copy->holder_fd =
             sys_openat2(session->launch.root_fd, image_string(image, copy->holder->target),
                         O_PATH | O_DIRECTORY | O_CLOEXEC, LINKLESS | RESOLVE_BENEATH);

@@ -104,6 +104,15 @@ bool image_covers(const struct image *image, const struct image_mount *step, con
            (strncmp(path, target, length) == 0 && (path[length] == '\0' || path[length] == '/'));
 }
 
+bool image_needs_spaces(const struct image *image)
+{
+    image_each (image, PART_MOUNTS, struct image_mount, step) {
+        if (step->step == STEP_COPY)
+            return true;
+    }
+    return image_count(image, PART_WATCHES) > 0;
+}
+
 const char *image_enforcement(const struct image *image)
 {
     return image->flags & IMAGE_PARTIAL ? "partial" : "full";

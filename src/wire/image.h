@@ -253,6 +253,10 @@ static inline const char *image_string(const struct image *image, uint32_t at)
  * What is made beside the root, or shown once more, covers nothing. */
 bool image_covers(const struct image *image, const struct image_mount *step, const char *path);
 
+/* Whether the launcher gets the sandbox's user and mount namespaces: to cover a name that appears,
+ * or to find a copy, which a command that has ended meanwhile would take along with all mounts. */
+bool image_needs_spaces(const struct image *image);
+
 /* A short name for what an image is: same inputs, same words. */
 const char *image_enforcement(const struct image *image); /* "full", "partial" */
 

@@ -160,6 +160,16 @@ rename='import os, sys; os.rename(os.path.expanduser(sys.argv[1]), os.path.expan
     rm -rf "$place"
 }
 
+@test "copy: a command that ends at once does not take its copy along" {
+    # Its mounts go with it, maybe before the launcher has found the copy: many at once, so that some do.
+    for i in {1..60}; do
+        { "$BAWN" run --set sandbox.home=keep --copy "$file" -- true || echo "$i" >>"$HOME/failed"; } &
+    done
+    wait
+    rm -rf "$("$BAWN" plan --set sandbox.home=keep | sed -n 's/^  kept .*, which is //p')"
+    [ ! -e "$HOME/failed" ]
+}
+
 @test "presets of agents: what mixes login, state and code is a copy" {
     mkdir "$HOME/.codex" "$HOME/.gemini"
     for name in .claude.json .codex/config.toml .gemini/settings.json .gemini/trustedFolders.json; do
