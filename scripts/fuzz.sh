@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes every target for SECONDS, two at a time, starting from its corpus. What crashes stays in
-# build-fuzz/crashes; the corpus in the tree is not changed.
+# fuzz.sh [SECONDS [TARGET...]]: fuzzes every target, or those named, for SECONDS, two at a time, starting
+# from its corpus. What crashes stays in build-fuzz/crashes; the corpus in the tree is not changed.
 #
 # Most of the time a build without sanitizers searches, with short inputs: it is ten times as fast. Then
 # one with them runs all inputs that it kept, and goes on from there.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 seconds=${1:-60}
+targets=("${@:2}")
 
 # What fuzz_policy.c has is shared by the formats.
-targets=()
-for file in tests/fuzz/fuzz_*.c; do
-    name=$(basename "$file" .c)
-    [ "$name" = fuzz_policy ] || targets+=("${name#fuzz_}")
-done
+if [ ${#targets[@]} -eq 0 ]; then
+    for file in tests/fuzz/fuzz_*.c; do
+        name=$(basename "$file" .c)
+        [ "$name" = fuzz_policy ] || targets+=("${name#fuzz_}")
+    done
+fi
 
 # build DIR OPTION...: the targets alone. Other programs have nobody to count what they cover.
 build() {
