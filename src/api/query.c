@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "policy/explain.h"
 #include "policy/message.h"
 

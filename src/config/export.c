@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "policy/build.h"
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "policy/glob.h"
 
 #include <stdio.h>

@@ -25,7 +25,7 @@
 #include "net/http.h"
 #include "net/socks.h"
 #include "net/who.h"
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 
 struct lookup;
 

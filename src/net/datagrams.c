@@ -8,7 +8,7 @@
 #include "net/names.h"
 #include "net/own.h"
 #include "net/table.h"
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "policy/explain.h"
 #include "policy/message.h"
 

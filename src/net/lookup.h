@@ -12,7 +12,7 @@
 #define NET_LOOKUP_H
 
 #include "net/hub.h"
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 
 enum lookup_end {
     LOOKUP_FOUND,

@@ -3,7 +3,7 @@
 #ifndef NET_OWN_H
 #define NET_OWN_H
 
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 
 /*
  * Whether an address is one of this machine's own and nothing lists it: no rule by its address, no

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the policy says of a name and of the addresses that it turned out to have. All decisions are
- * policy/decide.h's; here they are asked for. */
+ * policy/decide_net.h's; here they are asked for. */
 #ifndef NET_VET_H
 #define NET_VET_H
 
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 
 /* The decision on looking a name up, as decide_net_lookup has it, with the rule behind it. */
 enum access vet_name(const struct policy *policy, const struct host *name,

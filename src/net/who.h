@@ -12,7 +12,7 @@
 #define NET_WHO_H
 
 #include "net/hub.h"
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "wire/net.h"
 
 #include <stdbool.h>

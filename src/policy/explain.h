@@ -4,6 +4,7 @@
 #define POLICY_EXPLAIN_H
 
 #include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "policy/message.h"
 
 /* A question about a path, with all that is known of it. */

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "policy/decide.h"
+#include "policy/decide_net.h"
 
 enum message_op { MESSAGE_READ, MESSAGE_WRITE, MESSAGE_EXEC };
 

@@ -117,13 +117,13 @@ static void limit_programs(const struct policy *policy, struct bawn_report *repo
     }
 }
 
-static bool is_host_port(const struct policy *policy, unsigned port)
+const struct item *network_host_port(const struct policy *policy, unsigned port)
 {
     vec_each (&policy->items, item) {
         if (item->list == LIST_NETWORK_HOST_PORTS && strtoul(item->value, NULL, 10) == port)
-            return true;
+            return item;
     }
-    return false;
+    return NULL;
 }
 
 /* Inside, one port is bawn's own. */
@@ -140,7 +140,7 @@ static void check_ports(const struct policy *policy, struct bawn_report *report)
             report_add(report, BAWN_ERROR, "policy.ports", item->origin,
                        "%s: %s: port %d inside is bawn's own", list_table[item->list].key,
                        item->value, LIMIT_OWN_PORT);
-        else if (item->list == LIST_NETWORK_PUBLISH && is_host_port(policy, published.inside))
+        else if (item->list == LIST_NETWORK_PUBLISH && network_host_port(policy, published.inside))
             report_add(report, BAWN_ERROR, "policy.ports", item->origin,
                        "%s: %s: port %d inside is the host's, by sandbox.network.host_ports",
                        list_table[item->list].key, item->value, published.inside);

@@ -9,4 +9,7 @@
  * what cannot be. */
 int network_settle(struct policy *policy, struct bawn_report *report);
 
+/* The entry that lists a port of the host's loopback, or NULL. */
+const struct item *network_host_port(const struct policy *policy, unsigned port);
+
 #endif

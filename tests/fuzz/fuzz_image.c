@@ -2,7 +2,7 @@
 /* A compiled plan that something spoilt: once it is checked, nothing in it leads outside. */
 #include "fuzz/fuzz.h"
 #include "policy/build.h"
-#include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "supervise/guard.h"
 #include "wire/rules.h"
 

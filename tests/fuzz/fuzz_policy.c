@@ -6,6 +6,7 @@
 #include "fuzz/fuzz.h"
 #include "lib/policy.h"
 #include "policy/decide.h"
+#include "policy/decide_net.h"
 #include "policy/explain.h"
 
 /*

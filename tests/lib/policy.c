@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "policy/decide.h"
+#include "policy/decide_net.h"
 
 #include <stdlib.h>
 #include <string.h>
