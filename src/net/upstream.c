@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/strbuf.h"
 #include "net/upstream_socket.h"
+#include "policy/netrule.h"
 
 #include <ares.h>
 #include <errno.h>
@@ -334,11 +335,8 @@ static void read_failure(int status, struct upstream_answer *answer)
 
 static bool read_address(const struct ares_addrinfo_node *node, uint8_t out[16])
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
     if (node->ai_family == AF_INET && node->ai_addrlen == sizeof(struct sockaddr_in)) {
-        memcpy(out, mapped, sizeof(mapped));
-        memcpy(out + 12, &((const struct sockaddr_in *)node->ai_addr)->sin_addr, 4);
+        host_put_v4(out, &((const struct sockaddr_in *)node->ai_addr)->sin_addr);
         return true;
     }
     if (node->ai_family == AF_INET6 && node->ai_addrlen == sizeof(struct sockaddr_in6)) {

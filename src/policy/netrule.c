@@ -11,7 +11,7 @@
 
 enum { LABEL_BYTES = 63, V4_BITS = 96 };
 
-static void address_from_v4(unsigned char out[16], const unsigned char v4[4])
+void host_put_v4(unsigned char out[static 16], const void *v4)
 {
     memset(out, 0, 10);
     out[10] = out[11] = 0xff;
@@ -36,7 +36,7 @@ bool host_parse_address(const char *text, struct host *ret_host)
 
     memset(ret_host, 0, sizeof(*ret_host));
     if (inet_pton(AF_INET, text, v4) == 1)
-        address_from_v4(ret_host->address, v4);
+        host_put_v4(ret_host->address, v4);
     else if (inet_pton(AF_INET6, text, ret_host->address) != 1)
         return false;
     ret_host->kind = HOST_ADDRESS;

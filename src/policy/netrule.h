@@ -62,6 +62,9 @@ bool host_parse_address(const char *text, struct host *ret_host);
 /* Whether an address is of IPv4. */
 bool host_is_v4(const struct host *address);
 
+/* The four bytes of an address of IPv4, as a host has them. */
+void host_put_v4(unsigned char out[static 16], const void *v4);
+
 /* An address, as a host has it, and a port as a socket takes them. Returns the size. */
 socklen_t host_address(const unsigned char address[static 16], uint16_t port,
                        struct sockaddr_storage *ret_address);
