@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "session/own.h"
+#include "session/peer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -75,19 +76,39 @@ struct control_host hosts_sum(const struct hosts *hosts)
     return sum;
 }
 
+static struct bawn_peer as_peer(const struct control_host *row)
+{
+    return (struct bawn_peer){.host = row->host,
+                              .connections = row->connections,
+                              .sent = row->sent,
+                              .received = row->received,
+                              .refused = row->refused};
+}
+
+void hosts_as_text(struct strbuf *out, const struct hosts *hosts)
+{
+    const struct control_host *row;
+
+    for (unsigned i = 0; (row = hosts_row(hosts, i)); i++) {
+        const struct bawn_peer peer = as_peer(row);
+
+        if (peer.connections == 0)
+            continue;
+        strbuf_addf(out, "bawn: %s: ", peer_name(&peer));
+        peer_traffic(out, &peer);
+        strbuf_add(out, "\n");
+    }
+}
+
 void hosts_as_json(struct strbuf *out, const struct hosts *hosts)
 {
     const struct control_host *row;
 
     json_open(out, "hosts", '[');
     for (unsigned i = 0; (row = hosts_row(hosts, i)); i++) {
-        json_open(out, NULL, '{');
-        json_put_string(out, "host", row->host);
-        json_put_uint(out, "connections", row->connections);
-        json_put_uint(out, "sent", row->sent);
-        json_put_uint(out, "received", row->received);
-        json_put_uint(out, "refused", row->refused);
-        json_close(out, '}');
+        const struct bawn_peer peer = as_peer(row);
+
+        peer_as_json(out, &peer);
     }
     json_close(out, ']');
 }

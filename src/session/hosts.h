@@ -30,6 +30,8 @@ void hosts_take(struct hosts *hosts, const struct event *event);
 const struct control_host *hosts_row(const struct hosts *hosts, unsigned i);
 /* All of them together, without a name. */
 struct control_host hosts_sum(const struct hosts *hosts);
+/* A line for each that was reached. */
+void hosts_as_text(struct strbuf *out, const struct hosts *hosts);
 /* As the member "hosts" of an object. */
 void hosts_as_json(struct strbuf *out, const struct hosts *hosts);
 

@@ -300,14 +300,11 @@ static void tell_breach(const struct session *session, const struct cgroup_metri
 
 static void tell_host_stats(const struct session *session)
 {
-    const struct control_host *row;
+    autostrbuf struct strbuf out = {0};
 
-    for (unsigned i = 0; (row = hosts_row(session->hosts, i)); i++) {
-        if (row->connections)
-            say(session, "bawn: %s: %llu connections, %llu bytes sent, %llu received\n",
-                row->host[0] ? row->host : "further hosts", (unsigned long long)row->connections,
-                (unsigned long long)row->sent, (unsigned long long)row->received);
-    }
+    hosts_as_text(&out, session->hosts);
+    if (out.text && !out.failed)
+        say_text(session, out.text, out.length);
 }
 
 static void tell_stats_as_json(const struct session *session, uint64_t cpu_usec, uint64_t memory)

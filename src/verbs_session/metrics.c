@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bawn metrics: what a session uses, and the hosts it reached. */
 #include "base/json.h"
+#include "session/peer.h"
 #include "verbs_session/own.h"
 
 /* The order is that of struct bawn_metrics. */
@@ -36,11 +37,11 @@ static void put_traffic(struct strbuf *out, const char *name, const struct bawn_
 {
     strbuf_addf(out, "%-12s ", name);
     if (sum->host)
-        strbuf_addf(out, "%s: ", sum->host[0] ? sum->host : "further hosts");
+        strbuf_addf(out, "%s: ", peer_name(sum));
     if (sum->connections)
-        strbuf_addf(out, "%llu connections, %llu bytes sent, %llu received%s",
-                    (unsigned long long)sum->connections, (unsigned long long)sum->sent,
-                    (unsigned long long)sum->received, sum->refused ? ", " : "");
+        peer_traffic(out, sum);
+    if (sum->connections && sum->refused)
+        strbuf_add(out, ", ");
     if (sum->refused)
         strbuf_addf(out, "%llu refused", (unsigned long long)sum->refused);
     strbuf_add(out, "\n");
@@ -83,15 +84,8 @@ void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics,
 static void hosts_as_json(struct strbuf *out, const struct bawn_peer *list)
 {
     json_open(out, "hosts", '[');
-    for (const struct bawn_peer *peer = list; peer; peer = peer->next) {
-        json_open(out, NULL, '{');
-        json_put_string(out, "host", peer->host);
-        json_put_uint(out, "connections", peer->connections);
-        json_put_uint(out, "sent", peer->sent);
-        json_put_uint(out, "received", peer->received);
-        json_put_uint(out, "refused", peer->refused);
-        json_close(out, '}');
-    }
+    for (const struct bawn_peer *peer = list; peer; peer = peer->next)
+        peer_as_json(out, peer);
     json_close(out, ']');
 }
 
