@@ -241,11 +241,17 @@ void decide_net_address(const struct policy *policy, const struct host *name,
                         const struct host *address, struct net_decision *ret_decision)
 {
     static const struct net_asker all = {.is_by = is_any};
+    struct net_decision for_others = {.access = ACCESS_DENY};
     struct net_decision on_address;
     struct host target = *address;
 
     target.port = name->port;
     decide_net_by(policy, name, &all, ret_decision);
+    /* A wish to be asked about one program is none about the others. */
+    if (ret_decision->access == ACCESS_ASK)
+        decide_net(policy, name, &for_others);
+    if (for_others.access == ACCESS_ALLOW)
+        *ret_decision = for_others;
     if (ret_decision->access == ACCESS_DENY)
         return;
     decide_net(policy, &target, &on_address);
@@ -286,28 +292,36 @@ static bool is_for_lookup(void *context, const struct net_rule *rule)
     return rule->host.kind == HOST_NAME || (asker && asker->is_by(asker->context, rule));
 }
 
+/* With the rules for other programs and without: one that wants to be asked about another program
+ * says nothing of this one. */
+static void lookup_port(struct lookup_search *search, uint16_t port)
+{
+    const struct net_asker *askers[] = {&search->own, search->asker};
+
+    search->target.port = port;
+    for (size_t i = 0; i < 2; i++) {
+        struct net_decision decision;
+
+        decide_net_by(search->policy, &search->target, askers[i], &decision);
+        if (decision.access < search->laxest)
+            search->laxest = decision.access;
+    }
+}
+
 static void lookup_found(void *context, const struct net_rule *rule, unsigned specificity)
 {
-    struct lookup_search *search = context;
-    struct net_decision decision;
-
     (void)specificity;
-    search->target.port = rule->host.port;
-    decide_net_by(search->policy, &search->target, &search->own, &decision);
-    if (decision.access < search->laxest)
-        search->laxest = decision.access;
+    lookup_port(context, rule->host.port);
 }
 
 enum access decide_net_lookup_by(const struct policy *policy, const struct host *name,
                                  const struct net_asker *asker)
 {
-    struct lookup_search search = {.policy = policy, .asker = asker, .target = *name};
-    struct net_decision decision;
+    struct lookup_search search = {
+        .policy = policy, .asker = asker, .target = *name, .laxest = ACCESS_DENY};
 
     search.own = (struct net_asker){.is_by = is_for_lookup, .context = &search};
-    search.target.port = 0;
-    decide_net_by(policy, &search.target, &search.own, &decision);
-    search.laxest = decision.access;
+    lookup_port(&search, 0);
     netindex_ask_ports(&policy->net_index, name, lookup_found, &search);
     return search.laxest;
 }

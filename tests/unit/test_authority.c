@@ -959,6 +959,19 @@ START_TEST(name_that_a_rule_for_a_program_spells_out_may_be_looked_up)
 }
 END_TEST
 
+START_TEST(question_about_one_program_is_none_about_the_others)
+{
+    static const char text[] = NET("allow: ['**.a.test'], ask: ['b.a.test by=/x', 'c.test by=/x']");
+    char x[] = "/x";
+
+    ck_assert_str_eq(looks_up(text, NULL, "b.a.test:1"), "allow");
+    ck_assert_str_eq(leads(text, "b.a.test:1", "192.0.1.1"), "allow");
+    ck_assert_str_eq(looks_up(text, NULL, "c.test:1"), "ask");
+    opens_for(x, "b.a.test:1", "ask b.a.test by=/x", USER(text));
+    opens("b.a.test:1", "allow **.a.test", USER(text));
+}
+END_TEST
+
 START_TEST(address_that_a_rule_gives_to_a_program_is_no_name_for_others)
 {
     static const char text[] = NET("allow: ['a.test by=/x', b.test, '10.0.0.1 by=/x', 10.0.0.2]");
@@ -1091,6 +1104,7 @@ static void add_answers(Suite *suite)
         rule_for_a_program_counts_when_that_program_asks,
         programs_that_rules_are_for_are_so_many_at_most,
         name_that_a_rule_for_a_program_spells_out_may_be_looked_up,
+        question_about_one_program_is_none_about_the_others,
         address_that_a_rule_gives_to_a_program_is_no_name_for_others,
         value_that_was_refused_is_not_set,
     };
