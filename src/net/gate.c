@@ -79,6 +79,16 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
     return first.port == second.port && memcmp(first.address, second.address, 16) == 0;
 }
 
+/* At a port of the host's, which is listened to at every loopback address, because that takes one
+ * descriptor. SECURITY: it is the host's localhost at the two that localhost has; who came by
+ * another one wants that very address. */
+static void take_port(struct gate *gate, int fd, struct host *to)
+{
+    if (strcmp(to->name, "127.0.0.1") == 0 || strcmp(to->name, "::1") == 0)
+        *to = (struct host){.kind = HOST_NAME, .name = "localhost", .port = to->port};
+    connection_start(gate, fd, to);
+}
+
 static void take(struct gate_listener *listener, int fd)
 {
     struct gate *gate = listener->gate;
@@ -92,8 +102,8 @@ static void take(struct gate_listener *listener, int fd)
     }
     host_from_address(&listener->address, &to);
     if (to.port != NET_PORT) {
-        to = (struct host){.kind = HOST_NAME, .name = "localhost", .port = to.port};
-        connection_start(gate, fd, &to);
+        host_from_address(&address, &to);
+        take_port(gate, fd, &to);
         return;
     }
     if (is_same(&address, &listener->address)) {

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* The addresses that are the host's localhost. */
+static const char *const loopback[] = {"127.0.0.1", "::1"};
+
 struct net_match {
     const struct net_rule *rule; /* NULL: none */
     unsigned specificity;
@@ -20,6 +23,7 @@ struct net_search {
     const struct net_asker *asker; /* NULL: unknown */
     const struct net_rule *denied;
     const struct net_rule *for_program;
+    const struct net_rule *ask_port; /* any wish to be asked about that very port */
     struct net_match ask[AUTHORITY_COUNT];
     struct net_match best[AUTHORITY_COUNT];
 };
@@ -71,6 +75,8 @@ static void net_found(void *context, const struct net_rule *rule, unsigned speci
         search->for_program = rule;
         return;
     }
+    if (rule->verdict == NET_ASK && rule->host.port != 0 && !search->ask_port)
+        search->ask_port = rule;
     /* A wish about the name is named rather than one about its address. */
     if (rule->verdict == NET_ASK && !(search->only_restrict && search->ask[who].rule))
         net_match(&search->ask[who], rule, specificity);
@@ -124,16 +130,40 @@ static bool is_loopback_kind(const char *special)
     return special && strcmp(special, "loopback") == 0;
 }
 
-static void decide_proxied(const struct policy *policy, const struct host *target,
-                           const struct net_search *search, struct net_decision *decision)
+/* The port of the host's that a target is, or NULL. Not at any address of loopback's: what listens
+ * at 127.0.0.2 alone was not listed. */
+static const struct item *find_host_port(const struct policy *policy, const struct host *target,
+                                         const char *special)
+{
+    if (!is_loopback_kind(special))
+        return NULL;
+    if (target->kind == HOST_ADDRESS && strcmp(target->name, loopback[0]) != 0 &&
+        strcmp(target->name, loopback[1]) != 0)
+        return NULL;
+    return network_host_port(policy, target->port);
+}
+
+/* An entry is as specific as a rule can be: of those that want to be asked only one for that port
+ * is. */
+static void decide_host_port(const struct net_search *search, struct net_decision *decision)
+{
+    decision->reason = NET_BY_HOST_PORT;
+    decide_allowed(search, decision->item->layer->authority, decision);
+    if (decision->access != ACCESS_ALLOW || !search->ask_port)
+        return;
+    decision->access = ACCESS_ASK;
+    decision->reason = NET_BY_RULE;
+    decision->rule = search->ask_port;
+    decision->item = NULL;
+}
+
+static void decide_proxied(const struct policy *policy, const struct net_search *search,
+                           struct net_decision *decision)
 {
     const struct net_rule *winner = net_winner(search);
 
-    if (is_loopback_kind(decision->special))
-        decision->item = network_host_port(policy, target->port);
     if (decision->item) {
-        decision->reason = NET_BY_HOST_PORT;
-        decide_allowed(search, decision->item->layer->authority, decision);
+        decide_host_port(search, decision);
     } else if (decision->special && !winner) {
         decision->reason = NET_BY_SPECIAL;
     } else if (!winner && policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED) {
@@ -152,20 +182,27 @@ static void decide_proxied(const struct policy *policy, const struct host *targe
     }
 }
 
-/* Addresses that a name is known to stand for: loopback's, and those it is pinned to. What rules
- * say against them holds for the name. */
-static void search_addresses(const struct policy *policy, const struct host *target,
-                             bool is_loopback, struct net_search *search)
+/* What is said against the addresses of the host's loopback holds for its name, and for a port of
+ * the host's, which is one port at both of them. */
+static void search_loopback(const struct policy *policy, uint16_t port, struct net_search *search)
 {
-    static const char *const loopback[] = {"127.0.0.1", "::1"};
     struct host address;
 
     search->only_restrict = true;
-    for (size_t i = 0; is_loopback && i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         (void)host_parse_address(loopback[i], &address);
-        address.port = target->port;
+        address.port = port;
         netindex_ask(&policy->net_index, &address, net_found, search);
     }
+}
+
+/* The same of those that a name is pinned to. */
+static void search_pins(const struct policy *policy, const struct host *target,
+                        struct net_search *search)
+{
+    struct host address;
+
+    search->only_restrict = true;
     vec_each (&policy->items, item) {
         if (item->list != LIST_NETWORK_HOSTS || strcasecmp(item->key, target->name) != 0 ||
             !host_parse_address(item->value, &address))
@@ -196,17 +233,22 @@ void decide_net_by(const struct policy *policy, const struct host *target,
         return;
     ret_decision->special = host_special(target, &search.lowest_bits);
     netindex_ask(&policy->net_index, target, net_found, &search);
+    ret_decision->item = find_host_port(policy, target, ret_decision->special);
     if (target->kind == HOST_NAME)
-        search_addresses(policy, target, ret_decision->special != NULL, &search);
+        search_pins(policy, target, &search);
     else if (is_loopback_kind(ret_decision->special))
         search_localhost(policy, target, &search);
+    if (ret_decision->item || (target->kind == HOST_NAME && ret_decision->special))
+        search_loopback(policy, target->port, &search);
     ret_decision->for_program = search.for_program;
     if (search.denied) {
+        ret_decision->item = NULL;
         ret_decision->rule = search.denied;
         ret_decision->reason = NET_BY_RULE;
     } else if (mode == NETWORK_PROXY || mode == NETWORK_ISOLATED) {
-        decide_proxied(policy, target, &search, ret_decision);
+        decide_proxied(policy, &search, ret_decision);
     } else {
+        ret_decision->item = NULL;
         ret_decision->access = ACCESS_ALLOW;
     }
 }
