@@ -23,6 +23,8 @@
 
 #define MARK  "written inside"
 #define SHOWN 64
+/* What the servers outside answer; a proxy that refuses does not. */
+#define REACHED "reached"
 
 static char input[1 << 20];
 
@@ -211,6 +213,163 @@ static void try_exec(const char *path)
     say(errnum ? "-" : "exec", errnum);
 }
 
+union place {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+/* A socket that waits for nothing longer than some seconds. */
+static int make_socket(int family, int kind)
+{
+    struct timeval most = {.tv_sec = 5};
+    int fd = socket(family, kind | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most)) < 0 ||
+                    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most)) < 0))
+        return -1;
+    return fd;
+}
+
+static int call(const union place *place)
+{
+    bool is_four = place->any.sa_family == AF_INET;
+    int fd = make_socket(place->any.sa_family, SOCK_STREAM);
+
+    if (fd < 0 || connect(fd, &place->any, is_four ? sizeof(place->four) : sizeof(place->six)) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+/* One question for an address of IPv4, and the end of the answer, where that address is. */
+static bool look_up(const char *name, struct in_addr *ret_address)
+{
+    struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(53)};
+    unsigned char packet[600] = {0, 7, 1, 0, 0, 1};
+    size_t length = 12;
+    ssize_t got = -1;
+    int fd = make_socket(AF_INET, SOCK_DGRAM);
+
+    while (*name) {
+        size_t label = strcspn(name, ".");
+
+        if (label > 63 || length + label + 6 > 300)
+            return false;
+        packet[length++] = (unsigned char)label;
+        memcpy(packet + length, name, label);
+        length += label;
+        name += label + (name[label] == '.');
+    }
+    packet[length + 2] = packet[length + 4] = 1;
+    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&server, sizeof(server)) == 0 &&
+        send(fd, packet, length + 5, 0) > 0)
+        got = recv(fd, packet, sizeof(packet), 0);
+    (void)close(fd);
+    if (got < (ssize_t)length + 9 || (packet[3] & 15) || packet[7] == 0)
+        return false;
+    memcpy(ret_address, packet + got - sizeof(*ret_address), sizeof(*ret_address));
+    return true;
+}
+
+static bool say_all(int fd, const char *text)
+{
+    return send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
+}
+
+/* Until the other side has no more to say, or all is there that is looked for. */
+static bool hears(int fd, const char *word)
+{
+    char text[4096] = "";
+    size_t length = 0;
+    ssize_t got;
+
+    while (!strstr(text, word) && length < sizeof(text) - 1 &&
+           (got = recv(fd, text + length, sizeof(text) - 1 - length, 0)) > 0) {
+        length += (size_t)got;
+        text[length] = '\0';
+    }
+    return strstr(text, word);
+}
+
+/* A request that says the host as a browser would. */
+static bool request(int fd, const char *host, const char *port, const char *path)
+{
+    char text[1024];
+
+    (void)snprintf(text, sizeof(text), "GET /%s HTTP/1.1\r\nHost: %s:%s\r\n\r\n", path, host, port);
+    return say_all(fd, text) && hears(fd, REACHED);
+}
+
+static bool goes_straight(const char *host, const char *port, const char *row)
+{
+    union place place = {0};
+    char address[512], path[32];
+    size_t length = strlen(host);
+    bool is_reached = false;
+    int fd;
+
+    (void)snprintf(path, sizeof(path), "%s/straight", row);
+    if (*host == '[') {
+        (void)snprintf(address, sizeof(address), "%.*s", (int)length - 2, host + 1);
+        place.six.sin6_family = AF_INET6;
+        place.six.sin6_port = htons((unsigned short)atoi(port));
+        if (inet_pton(AF_INET6, address, &place.six.sin6_addr) != 1)
+            return false;
+    } else {
+        place.four.sin_family = AF_INET;
+        place.four.sin_port = htons((unsigned short)atoi(port));
+        if (inet_pton(AF_INET, host, &place.four.sin_addr) != 1 &&
+            !look_up(host, &place.four.sin_addr))
+            return false;
+    }
+    fd = call(&place);
+    if (fd < 0)
+        return false;
+    is_reached = request(fd, host, port, path);
+    (void)close(fd);
+    return is_reached;
+}
+
+static bool goes_by_proxy(const char *proxy, const char *host, const char *port, const char *row)
+{
+    union place place = {.four = {.sin_family = AF_INET}};
+    char address[64] = "", text[2048], path[32];
+    unsigned number = 0;
+    bool is_reached;
+    int fd;
+
+    if (sscanf(proxy, "http://%63[0-9.]:%u", address, &number) != 2 ||
+        inet_pton(AF_INET, address, &place.four.sin_addr) != 1)
+        return false;
+    place.four.sin_port = htons((unsigned short)number);
+    fd = call(&place);
+    if (fd < 0)
+        return false;
+    (void)snprintf(text, sizeof(text), "CONNECT %s:%s HTTP/1.1\r\nHost: %s:%s\r\n\r\n", host, port,
+                   host, port);
+    (void)snprintf(path, sizeof(path), "%s/proxy", row);
+    is_reached = say_all(fd, text) && hears(fd, " 200 ") && request(fd, host, port, path);
+    (void)close(fd);
+    return is_reached;
+}
+
+/* "host port row": by itself, and by the proxy where there is one. */
+static void try_reach(const char *what)
+{
+    static const char *const words[2][2] = {{"-", "proxy"}, {"straight", "connect"}};
+    const char *proxy = getenv("http_proxy");
+    char host[512] = "", port[16] = "", row[16] = "";
+    bool straight, by_proxy;
+
+    if (sscanf(what, "%511s %15s %15s", host, port, row) != 3)
+        return;
+    straight = goes_straight(host, port, row);
+    by_proxy = proxy ? goes_by_proxy(proxy, host, port, row) : straight;
+    say(words[straight][by_proxy], 0);
+}
+
 static int reach(const struct sockaddr *address, socklen_t size)
 {
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -226,26 +385,13 @@ static int reach(const struct sockaddr *address, socklen_t size)
     return errnum;
 }
 
-/* "/path" or "address port". */
-static void try_connect(const char *what)
+static void try_connect(const char *path)
 {
     struct sockaddr_un local = {.sun_family = AF_UNIX};
-    struct sockaddr_in four = {.sin_family = AF_INET};
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
-    char address[128] = "";
-    unsigned port = 0;
-    int errnum = EINVAL;
+    int errnum;
 
-    if (*what == '/') {
-        (void)snprintf(local.sun_path, sizeof(local.sun_path), "%s", what);
-        errnum = reach((struct sockaddr *)&local, sizeof(local));
-    } else if (sscanf(what, "%127s %u", address, &port) == 2) {
-        four.sin_port = six.sin6_port = htons((unsigned short)port);
-        if (inet_pton(AF_INET, address, &four.sin_addr) == 1)
-            errnum = reach((struct sockaddr *)&four, sizeof(four));
-        else if (inet_pton(AF_INET6, address, &six.sin6_addr) == 1)
-            errnum = reach((struct sockaddr *)&six, sizeof(six));
-    }
+    (void)snprintf(local.sun_path, sizeof(local.sun_path), "%s", path);
+    errnum = reach((struct sockaddr *)&local, sizeof(local));
     say(errnum ? "-" : "connect", errnum);
 }
 
@@ -266,7 +412,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*attempt)(const char *what);
     } operations[] = {{"read", try_read}, {"write", try_write},     {"make", try_make},
-                      {"exec", try_exec}, {"connect", try_connect}, {"enter", enter}};
+                      {"exec", try_exec}, {"connect", try_connect}, {"reach", try_reach},
+                      {"enter", enter}};
     struct sigaction action = {.sa_handler = interrupt};
     size_t length;
 

@@ -14,6 +14,13 @@ REFUSED = "EACCES EPERM ENOENT ELOOP EROFS EXDEV ENOTDIR ENAMETOOLONG EBUSY ENOD
 PATHS = ("read", "write", "exec")
 
 
+LOOPBACK = re.compile(rb"127\.|localhost|\[::1\]", re.IGNORECASE)
+
+
+def is_host(row):
+    return row.operation == "connect" and not row.what.startswith(b"unix:")
+
+
 class NotTried(Exception):
     """The way has no answer to a case, and the table does not say so."""
 
@@ -97,6 +104,7 @@ class Kernel:
         lines = b"enter\0" + world.inside(vectors.WORKSPACE.encode()) + b"\0"
         for row in tried:
             operation = "make" if row.short_of == "removing" else row.operation
+            operation = "reach" if is_host(row) else operation
             lines += operation.encode() + b"\0" + self.spell(world, row) + b"\0"
         before = {}
         done = self.start(world, lines, lambda: before.update(
@@ -121,17 +129,14 @@ class Kernel:
 
     @staticmethod
     def spell(world, row):
-        """What the probe is to try: a name of a host becomes an address that leads nowhere else."""
+        """What the probe is to try: what a row names, and of a host its number, by which the servers know it."""
         if row.operation != "connect":
             return world.inside(row.what)
-        if row.what.startswith(b"unix:"):
+        if not is_host(row):
             return world.inside(row.what[5:])
-        host, port = row.what.decode().rsplit(":", 1)
-        host = host.strip("[]")
-        if not re.fullmatch(r"[0-9.]+|[0-9a-f:]*:[0-9a-f:.]*", host):
-            host = "127.0.0.1" if host == "localhost" else "198.51.100.1"
-        world.listen(":" in host, int(port))
-        return f"{host} {port}".encode()
+        host, port = row.what.rsplit(b":", 1)
+        world.serve(int(port))
+        return b"%s %s %d" % (host, port, row.number)
 
 
 class Judge:
@@ -197,10 +202,25 @@ class Judge:
             return None if after else "written, but not there outside"
         return None if after[1].startswith(b"written inside") else f"outside: {after}"
 
+    def reach(self):
+        """A host: whatever way the probe has, by itself and by the proxy, must end alike."""
+        seen = self.world.hosts.seen(self.row.number)
+        if self.row.verdict != "allow":
+            # Nor may somebody have called there for it, and said nothing.
+            called = self.world.hosts.called(self.row.what.decode())
+            return f"{self.way}, served: {seen}, called: {called}" if self.way != "-" or seen or called else None
+        # Loopback inside is the sandbox's own, so that of the host is reached by the proxy or by host_ports.
+        ways = {"connect": {"straight", "proxy"}}
+        if LOOPBACK.match(self.row.what) and self.row.rule.startswith("allow "):
+            ways["proxy"] = {"proxy"}
+        if "network host" in self.row.rule:
+            ways["connect"] = {"straight"}
+        return None if ways.get(self.way) == seen else f"{self.way}, served: {seen}"
+
     def connect(self):
-        what = Kernel.spell(self.world, self.row)
-        key = what if what.startswith(b"/") else (b":" in what, int(what.split(b" ")[1]))
-        server = self.world.listeners.get(key)
+        if is_host(self.row):
+            return self.reach()
+        server = self.world.listeners.get(os.path.normpath(Kernel.spell(self.world, self.row)))
         seen = False
         if server:
             server.setblocking(False)

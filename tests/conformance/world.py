@@ -12,6 +12,7 @@ import struct
 import subprocess
 
 import vectors
+from hosts import Hosts
 
 TOP = "/home/vector"
 BIN = f"{TOP}/bin"
@@ -69,6 +70,8 @@ def enter():
         with open(f"/etc/{name}", "wb") as file:
             file.write(data)
             os.fchmod(file.fileno(), mode)
+    with open("/etc/resolv.conf", "wb") as file:
+        file.write(b"nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
     connect_all()
 
 
@@ -79,9 +82,11 @@ def connect_all():
         fcntl.ioctl(any_socket, 0x8914, flags)  # SIOCSIFFLAGS: up, running
     index = socket.if_nametoindex("lo")
     for family in (socket.AF_INET, socket.AF_INET6):
-        # A local route to everywhere: RTN_LOCAL, table local, through lo.
+        # A local route to everywhere: RTN_LOCAL, table local, through lo. From loopback: an address that is
+        # its own source is this machine's own.
+        source = socket.inet_pton(family, "127.0.0.1" if family == socket.AF_INET else "::1")
         body = struct.pack("BBBBBBBBI", family, 0, 0, 0, 255, 4, 254, 2, 0)
-        body += struct.pack("HHI", 8, 4, index)
+        body += struct.pack("HHI", 8, 4, index) + struct.pack("HH", 4 + len(source), 7) + source
         head = struct.pack("IHHII", 16 + len(body), 24, 0x1 | 0x4 | 0x400, 1, 0)
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as route:
             route.send(head + body)
@@ -101,7 +106,7 @@ class World:
 
     def __init__(self, case, user, there):
         self.case, self.user, self.there = case, user, there
-        self.listeners = {}
+        self.listeners, self.hosts = {}, None
 
     def own(self, path):
         if isinstance(path, int):
@@ -231,6 +236,7 @@ class World:
             return (at.st_mode, file.read(64))
 
     def listen_unix(self, path):
+        path = os.path.normpath(path)
         if path in self.listeners:
             return
         self.make_dirs(os.path.dirname(path))
@@ -241,16 +247,11 @@ class World:
         self.own(path)
         self.listeners[path] = server
 
-    def listen(self, is_six, port):
-        """On every address: each of them leads here."""
-        if (is_six, port) in self.listeners:
-            return
-        server = socket.socket(socket.AF_INET6 if is_six else socket.AF_INET)
-        if is_six:
-            server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        server.bind(("::" if is_six else "0.0.0.0", port))
-        server.listen(8)
-        self.listeners[is_six, port] = server
+    def serve(self, port):
+        """Every name and every address, at this port: each of them leads here."""
+        if not self.hosts:
+            self.hosts = Hosts()
+        self.hosts.listen(port)
 
     def environment(self):
         return {"HOME": vectors.HOME, "PATH": "/usr/bin:/bin", "USER": self.user.pw_name,
