@@ -50,6 +50,16 @@ BAWN_API int bawn_decide(const struct bawn_policy *policy, enum bawn_operation o
                          const char *what, struct bawn_decision **ret_decision,
                          struct bawn_error *err);
 
+/*
+ * May one program connect? Rules that are for a program (by) count only for
+ * it. program is its path, or a name that bawn looks for in PATH as exec would.
+ * A script is never that program, its interpreter is. Such a rule does not count
+ * where the contained program could write the file either.
+ */
+BAWN_API int bawn_decide_by(const struct bawn_policy *policy, const char *program,
+                            const char *target, struct bawn_decision **ret_decision,
+                            struct bawn_error *err);
+
 /* The path that the questions above would judge, whatever their answer. Free with free(). */
 BAWN_API int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,
                           struct bawn_error *err);
@@ -71,7 +81,8 @@ BAWN_API void bawn_decision_free(struct bawn_decision *decision);
 BAWN_API enum bawn_verdict bawn_decision_verdict(const struct bawn_decision *decision);
 /* A stable word: "read.outside", "write.read_only", "network.disabled", ... */
 BAWN_API const char *bawn_decision_code(const struct bawn_decision *decision);
-/* What to tell the program or the model that asked; "" when allowed. */
+/* What to tell the program or the model that asked. When allowed: what else there is to know, such
+ * as a proxy that a connection goes through; mostly "". */
 BAWN_API const char *bawn_decision_text(const struct bawn_decision *decision);
 /* What decided: "paths.NAME", "deny PATTERN", "secret ENTRY", "default", ...; and where it stands
  * ("" and 0 where it stands nowhere). */
@@ -87,6 +98,10 @@ BAWN_API const char *bawn_decision_target(const struct bawn_decision *decision);
 BAWN_API int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation,
                           const char *what, enum bawn_format format, char **ret_text,
                           struct bawn_error *err);
+/* The story of bawn_decide_by. */
+BAWN_API int bawn_explain_by(const struct bawn_policy *policy, const char *program,
+                             const char *target, enum bawn_format format, char **ret_text,
+                             struct bawn_error *err);
 
 #ifdef __cplusplus
 }

@@ -133,6 +133,18 @@ int decision_give(enum bawn_verdict verdict, const char *code, struct strbuf *te
                   struct strbuf *rule, const struct origin *origin, const char *target,
                   struct bawn_decision **ret_decision, struct bawn_error *err);
 
+/* The program that somebody asks about, as the kernel would know it inside. */
+struct by_program {
+    const struct policy *policy;
+    char path[LIMIT_PATH_BYTES]; /* of its file; "": no rule can be for it */
+};
+
+/* name: a path, or one in PATH. -EINVAL: there is none inside. */
+int program_by(const struct bawn_policy *policy, const char *name, struct by_program *ret_program,
+               struct bawn_error *err);
+/* For struct net_asker: whether a rule is for it. context: a struct by_program. */
+bool program_is_by(void *context, const struct net_rule *rule);
+
 /* May a program be run by its name alone? As exec would look for it. */
 int decide_program(const struct bawn_policy *policy, const char *name,
                    struct bawn_decision **ret_decision, struct bawn_error *err);

@@ -208,11 +208,12 @@ static const char *outer_refusal(enum bawn_operation operation, const char *reso
                : outer_refuses_path(operation, resolved);
 }
 
-static const char *outer_refusal_of_host(const struct policy *policy, const struct host *host)
+static const char *outer_refusal_of_host(const struct policy *policy, const struct host *host,
+                                         const struct net_asker *asker)
 {
     struct net_decision decision;
 
-    decide_net(policy, host, &decision);
+    decide_net_by(policy, host, asker, &decision);
     return decision.access == ACCESS_DENY ? NULL : outer_refuses_host(host);
 }
 
@@ -262,8 +263,19 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
                          resolved, ret_decision, err);
 }
 
-static int decide_connect(const struct bawn_policy *policy, const char *target,
-                          struct bawn_decision **ret_decision, struct bawn_error *err)
+/* What there is to know of a connection that is allowed. */
+static void tell_proxy(const struct policy *policy, const struct net_decision *decision,
+                       const struct host *host, struct strbuf *text)
+{
+    autostrbuf struct strbuf proxy = {0};
+
+    if (decision->access == ACCESS_ALLOW && explain_net_proxy(policy, decision, host, &proxy))
+        strbuf_addf(text, "through the proxy %s", proxy.text ? proxy.text : "");
+}
+
+static int decide_connect(const struct bawn_policy *policy, const struct net_asker *asker,
+                          const char *target, struct bawn_decision **ret_decision,
+                          struct bawn_error *err)
 {
     autostrbuf struct strbuf text = {0};
     autostrbuf struct strbuf rule = {0};
@@ -288,10 +300,10 @@ static int decide_connect(const struct bawn_policy *policy, const char *target,
     wrong = host_parse_target(target, &host);
     if (wrong)
         return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", target, wrong);
-    decide_net(&policy->policy, &host, &decision);
+    decide_net_by(&policy->policy, &host, asker, &decision);
     (void)snprintf(shown, sizeof(shown), strchr(host.name, ':') ? "[%s]:%u" : "%s:%u", host.name,
                    host.port);
-    refusal = outer_refusal_of_host(&policy->policy, &host);
+    refusal = outer_refusal_of_host(&policy->policy, &host, asker);
     if (refusal) {
         code = message_net_outer(target, refusal, &text);
         return give_outer(code, &text, shown, ret_decision, err);
@@ -299,6 +311,7 @@ static int decide_connect(const struct bawn_policy *policy, const char *target,
     if (!ret_decision)
         return (int)verdict_of(decision.access);
     code = message_net(&policy->policy, target, &decision, &text);
+    tell_proxy(&policy->policy, &decision, &host, &text);
     message_net_label(&policy->policy, &decision, &rule);
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
     return decision_give(verdict_of(decision.access), code, &text, &rule, origin, shown,
@@ -324,10 +337,22 @@ int bawn_decide(const struct bawn_policy *policy, enum bawn_operation operation,
     if (r < 0)
         return r;
     if (operation == BAWN_CONNECT)
-        return decide_connect(policy, what, ret_decision, err);
+        return decide_connect(policy, NULL, what, ret_decision, err);
     if (operation == BAWN_EXEC && *what && !strchr(what, '/'))
         return decide_program(policy, what, ret_decision, err);
     return decide_file(&policy->policy, operation, what, ret_decision, err);
+}
+
+int bawn_decide_by(const struct bawn_policy *policy, const char *program, const char *target,
+                   struct bawn_decision **ret_decision, struct bawn_error *err)
+{
+    struct by_program by;
+    struct net_asker asker = {.is_by = program_is_by, .context = &by};
+    int r = program_by(policy, program, &by, err);
+
+    if (ret_decision)
+        *ret_decision = NULL;
+    return r < 0 ? r : decide_connect(policy, &asker, target, ret_decision, err);
 }
 
 bool bawn_can_read(const struct bawn_policy *policy, const char *path,
@@ -477,6 +502,35 @@ int bawn_check_size(const struct bawn_policy *policy, const char *path, uint64_t
     return check_limits(&policy->policy, path, size_bytes, breaks_size, true, ret_decision, err);
 }
 
+static int explain_host(const struct bawn_policy *policy, const struct net_asker *asker,
+                        const char *what, enum bawn_format format, char **ret_text,
+                        struct bawn_error *err)
+{
+    struct path_story story = {.op = message_op(BAWN_CONNECT), .asked = what, .is_socket = true};
+    autostrbuf struct strbuf out = {0};
+    struct host host;
+    const char *wrong = host_parse_target(what, &host);
+
+    if (wrong)
+        return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", what, wrong);
+    story.outer = outer_refusal_of_host(&policy->policy, &host, asker);
+    if (story.outer)
+        (void)explain_path(&policy->policy, &story, format, &out);
+    else
+        explain_net(&policy->policy, what, &host, asker, format, &out);
+    return strbuf_give(&out, ret_text, err);
+}
+
+int bawn_explain_by(const struct bawn_policy *policy, const char *program, const char *target,
+                    enum bawn_format format, char **ret_text, struct bawn_error *err)
+{
+    struct by_program by;
+    struct net_asker asker = {.is_by = program_is_by, .context = &by};
+    int r = program_by(policy, program, &by, err);
+
+    return r < 0 ? r : explain_host(policy, &asker, target, format, ret_text, err);
+}
+
 int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation, const char *what,
                  enum bawn_format format, char **ret_text, struct bawn_error *err)
 {
@@ -485,8 +539,6 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     struct path_story story = {.op = message_op(operation), .asked = what};
     struct path_decision decisions[PATH_OP_COUNT];
     struct bawn_error why;
-    struct host host;
-    const char *wrong;
     int r = check_operation(operation, err);
 
     if (r < 0)
@@ -495,16 +547,7 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
         story.asked = what + 5;
         story.is_socket = true;
     } else if (operation == BAWN_CONNECT) {
-        wrong = host_parse_target(what, &host);
-        if (wrong)
-            return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", what, wrong);
-        story.outer = outer_refusal_of_host(&policy->policy, &host);
-        story.is_socket = true;
-        if (story.outer)
-            (void)explain_path(&policy->policy, &story, format, &out);
-        else
-            explain_net(&policy->policy, what, &host, format, &out);
-        return strbuf_give(&out, ret_text, err);
+        return explain_host(policy, NULL, what, format, ret_text, err);
     }
     r = judge_file(&policy->policy, story.asked, operation == BAWN_CONNECT, resolved, decisions,
                    &why);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "policy/build.h"
+#include "policy/proxy.h"
 
 #include <string.h>
 
@@ -286,16 +287,29 @@ static const char *net_carries(const struct net_decision *decision)
                      : "TLS or HTTP for this host; for anything else the rule must say opaque";
 }
 
+bool explain_net_proxy(const struct policy *policy, const struct net_decision *decision,
+                       const struct host *target, struct strbuf *out)
+{
+    struct host proxy;
+
+    if (decision->access == ACCESS_DENY || !proxy_takes(policy, target, &proxy))
+        return false;
+    strbuf_addf(out, strchr(proxy.name, ':') ? "[%s]:%u" : "%s:%u", proxy.name, proxy.port);
+    return true;
+}
+
 void explain_net(const struct policy *policy, const char *asked, const struct host *target,
-                 enum bawn_format format, struct strbuf *out)
+                 const struct net_asker *asker, enum bawn_format format, struct strbuf *out)
 {
     autostrbuf struct strbuf label = {0};
     autostrbuf struct strbuf remedy = {0};
+    autostrbuf struct strbuf proxy = {0};
     struct net_decision decision;
     const struct origin *origin;
 
-    decide_net(policy, target, &decision);
+    decide_net_by(policy, target, asker, &decision);
     message_net_label(policy, &decision, &label);
+    (void)explain_net_proxy(policy, &decision, target, &proxy);
     explain_net_remedy(policy, &decision, asked, &remedy);
     origin = decision.rule ? &decision.rule->origin : decision.item ? &decision.item->origin : NULL;
     if (format == BAWN_FORMAT_JSON) {
@@ -310,6 +324,7 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
         json_put_uint(out, "line", origin ? origin->line : 0);
         json_put_uint(out, "column", origin ? origin->column : 0);
         json_put_string(out, "carries", net_carries(&decision));
+        json_put_string(out, "through", proxy.text);
         json_put_text(out, "to_change", &remedy);
         json_close(out, '}');
         strbuf_add(out, "\n");
@@ -325,6 +340,9 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
     }
     if (net_carries(&decision))
         strbuf_addf(out, "\n  carries:   %s", net_carries(&decision));
+    if (proxy.text)
+        strbuf_addf(out, "\n  goes:      through the proxy %s (sandbox.network.upstream_proxy)",
+                    proxy.text);
     strbuf_addf(out, "\n  to change: %s\n", remedy.text ? remedy.text : "");
 }
 

@@ -20,8 +20,13 @@ struct path_story {
 
 int explain_path(const struct policy *policy, const struct path_story *story,
                  enum bawn_format format, struct strbuf *out);
+/* asker: which program asks; NULL: any. */
 void explain_net(const struct policy *policy, const char *asked, const struct host *target,
-                 enum bawn_format format, struct strbuf *out);
+                 const struct net_asker *asker, enum bawn_format format, struct strbuf *out);
+
+/* "p.example:3128": the proxy outside that an allowed connection goes through; false: none. */
+bool explain_net_proxy(const struct policy *policy, const struct net_decision *decision,
+                       const struct host *target, struct strbuf *out);
 
 /* What would make the decision another one. asked: the host as it was asked for. */
 void explain_net_remedy(const struct policy *policy, const struct net_decision *decision,

@@ -128,7 +128,7 @@ struct policy {
     struct pathtree tree;
     VEC(struct net_rule *) net_rules;
     struct netindex net_index;
-    struct netindex direct_index; /* what goes past the upstream proxy; in bawn-net only */
+    struct netindex direct_index; /* what goes past the upstream proxy */
     struct setting settings[SETTING_COUNT];
     VEC(struct item) items;
     const char *readable; /* the summaries that refusals end with: "/a, /b", or "none" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/network.h"
 
+#include "policy/proxy.h"
 #include "policy/publish.h"
 
 #include <errno.h>
@@ -147,6 +148,17 @@ static void check_ports(const struct policy *policy, struct bawn_report *report)
     }
 }
 
+static int add_direct(struct policy *policy)
+{
+    int r = 0;
+
+    vec_each (&policy->items, item) {
+        if (r == 0 && item->list == LIST_NETWORK_UPSTREAM_NO_PROXY)
+            r = proxy_add_direct(policy, item->value);
+    }
+    return r;
+}
+
 int network_settle(struct policy *policy, struct bawn_report *report)
 {
     int r = add_proxy_ports(policy);
@@ -154,6 +166,9 @@ int network_settle(struct policy *policy, struct bawn_report *report)
     if (r < 0)
         return r;
     drop_same_ports(policy);
+    r = add_direct(policy);
+    if (r < 0)
+        return r;
     imply_network(policy);
     limit_ports(policy, LIST_NETWORK_HOST_PORTS, report);
     limit_ports(policy, LIST_NETWORK_PUBLISH, report);

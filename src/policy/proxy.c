@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/proxy.h"
 
+#include "policy/build.h"
+
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 bool proxy_parse(const char *text, struct host *ret_proxy)
 {
@@ -62,4 +65,19 @@ bool proxy_serves(const struct policy *policy, const struct host *target)
         return false;
     netindex_ask(&policy->direct_index, target, found, &is_direct);
     return !is_direct;
+}
+
+bool proxy_takes(const struct policy *policy, const struct host *target, struct host *ret_proxy)
+{
+    uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
+    struct host address;
+
+    if ((mode != NETWORK_PROXY && mode != NETWORK_ISOLATED) || !proxy_serves(policy, target))
+        return false;
+    vec_each (&policy->items, item) {
+        if (target->kind == HOST_NAME && item->list == LIST_NETWORK_HOSTS &&
+            strcasecmp(item->key, target->name) == 0 && host_parse_address(item->value, &address))
+            return proxy_serves(policy, &address) && proxy_find(policy, ret_proxy);
+    }
+    return proxy_find(policy, ret_proxy);
 }

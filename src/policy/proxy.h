@@ -19,4 +19,8 @@ bool proxy_find(const struct policy *policy, struct host *ret_proxy);
  * never does. */
 bool proxy_serves(const struct policy *policy, const struct host *target);
 
+/* The same of a target that is asked about: where a pin leads decides, too, and nothing goes
+ * through it where bawn does not filter. ret_proxy: the one. */
+bool proxy_takes(const struct policy *policy, const struct host *target, struct host *ret_proxy);
+
 #endif

@@ -25,6 +25,7 @@ enum check {
 struct checker {
     enum check check;
     uint64_t size_bytes; /* CHECK_SIZE */
+    const char *by;      /* CHECK_CONNECT: the program that would; NULL: any */
     struct bawn_policy *policy;
     struct output *output;
     enum bawn_verdict strictest;
@@ -42,6 +43,8 @@ static int decide(const struct checker *checker, const char *what, struct bawn_d
     case CHECK_EXEC:
         return bawn_decide(checker->policy, BAWN_EXEC, what, ret, err);
     case CHECK_CONNECT:
+        if (checker->by)
+            return bawn_decide_by(checker->policy, checker->by, what, ret, err);
         return bawn_decide(checker->policy, BAWN_CONNECT, what, ret, err);
     case CHECK_SUFFIX:
         return bawn_check_suffix(checker->policy, what, ret, err);
@@ -135,13 +138,15 @@ static int check_one(struct checker *checker, const char *what, struct bawn_erro
     return 0;
 }
 
-/* The first argument and --size, which belong together. */
+/* The first argument, and --size and --by, which belong to one of its words. */
 static int read_question(struct checker *checker, const struct options *options,
                          struct bawn_error *err)
 {
     const char *operation = options->words.items[0];
     const char *size = options_value(options, OPTION_SIZE);
     int result = 0;
+
+    checker->by = options_value(options, OPTION_BY);
 
     while (words[checker->check] && strcmp(words[checker->check], operation) != 0)
         checker->check++;
@@ -157,6 +162,8 @@ static int read_question(struct checker *checker, const struct options *options,
         result = error_set(err, EINVAL, "usage.bad_value", "--size: not a size");
         error_hint(err, "write bytes, or a number with K, M, G or T: 200000, 64K, 1.5G");
     }
+    if (result == 0 && checker->by && checker->check != CHECK_CONNECT)
+        result = by_refuse("check", err);
     return result;
 }
 
@@ -189,6 +196,7 @@ static const struct option rows[] = {
      .name = "size",
      .value = "N",
      .help = "How large the file is, in bytes or as 64K, 2M, 1G. Only with 'size'."},
+    BY_OPTION,
 };
 static const struct option_group group = {"What is asked", rows, sizeof(rows) / sizeof(rows[0])};
 
@@ -196,17 +204,20 @@ const struct verb verb_check = {
     .name = "check",
     .arguments = "OPERATION WHAT...",
     .summary = "ask whether the policy allows something",
-    .details = "Answers whether a contained program may read, write or exec a path, or connect to "
-               "a host (NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH). bawn looks nothing up on "
-               "the network. 'suffix' and 'size' ask about the rules for file names and file sizes "
-               "that the application applies itself. 'resolve' prints the path that bawn would "
-               "judge, if the program may read it.\n"
-               "Inside a sandbox of bawn, check also denies what that sandbox refuses: a path that "
-               "it hides, shows read-only or protects, or a network that it does not have. A name "
-               "in a directory that is not there yet is judged by the directory.\n"
-               "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
-               "The exit status is 0 when all is allowed, 1 when something is denied, 2 when "
-               "nothing is denied but something would be asked about.",
+    .details =
+        "Answers whether a contained program may read, write or exec a path, or connect to "
+        "a host (NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH). bawn looks nothing up on "
+        "the network. An allowed host that is reached through sandbox.network.upstream_proxy "
+        "is shown with that proxy. 'suffix' and 'size' ask about the rules for file names and file "
+        "sizes "
+        "that the application applies itself. 'resolve' prints the path that bawn would "
+        "judge, if the program may read it.\n"
+        "Inside a sandbox of bawn, check also denies what that sandbox refuses: a path that "
+        "it hides, shows read-only or protects, or a network that it does not have. A name "
+        "in a directory that is not there yet is judged by the directory.\n"
+        "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
+        "The exit status is 0 when all is allowed, 1 when something is denied, 2 when "
+        "nothing is denied but something would be asked about.",
     .words = words,
     .fill = FILL_FILES,
     .min_args = 2,

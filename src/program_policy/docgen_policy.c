@@ -163,7 +163,9 @@ static const struct roff_entry host_words[] = {
      "where the command can write neither that file, nor those of the programs between it and the "
      "one that connects, and where nobody else has the connection open. It narrows, and is no "
      "wall: whoever can make that program do something else, as options of git and variables such "
-     "as LD_PRELOAD can, reaches the host as well."},
+     "as LD_PRELOAD can, reaches the host as well. 'bawn check --by PROGRAM connect HOST:PORT' "
+     "asks "
+     "for one program; without --by such a rule counts for nobody."},
 };
 
 static const char network_order[] =

@@ -186,3 +186,9 @@ int load_policy_to_run(const struct options *options, struct output *output, boo
 {
     return load_with(options, output, true, makes, ret_policy, NULL, err);
 }
+
+int by_refuse(const char *verb, struct bawn_error *err)
+{
+    return error_set(err, EINVAL, "usage.unexpected_option",
+                     "--by: only 'bawn %s connect' takes it", verb);
+}

@@ -34,4 +34,15 @@ void load_note(struct output *output, const struct bawn_report *report);
 int load_refuse(struct output *output, const struct bawn_report *report, const char *what,
                 int result, struct bawn_error *err);
 
+/* Of the verbs that ask: which program would connect. */
+#define BY_OPTION                                                                                  \
+    {                                                                                              \
+        .id = OPTION_BY, .name = "by", .value = "PROGRAM", .fill = FILL_FILES,                     \
+        .help =                                                                                    \
+            "Ask for this program, by its path or its name in PATH: rules with 'by' count for "    \
+            "the program they name. Without it they count for nobody. Only with 'connect'."        \
+    }
+/* It was given with another word than connect. */
+int by_refuse(const char *verb, struct bawn_error *err);
+
 #endif

@@ -34,6 +34,7 @@ static int run_why(const struct options *options, struct output *output, struct 
     const char *what = options->words.items[1];
     autopolicy struct bawn_policy *policy = NULL;
     autodecision struct bawn_decision *decision = NULL;
+    const char *by = options_value(options, OPTION_BY);
     autofree char *text = NULL;
     unsigned operation = 0;
     int verdict;
@@ -43,10 +44,13 @@ static int run_why(const struct options *options, struct output *output, struct 
         operation++;
     if (!words[operation])
         return words_refuse(words, "why", word, err);
+    if (by && operation != BAWN_CONNECT)
+        return by_refuse("why", err);
     result = load_policy(options, output, &policy, NULL, err);
     if (result < 0)
         return result;
-    verdict = bawn_decide(policy, (enum bawn_operation)operation, what, &decision, err);
+    verdict = by ? bawn_decide_by(policy, by, what, &decision, err)
+                 : bawn_decide(policy, (enum bawn_operation)operation, what, &decision, err);
     if (verdict < 0)
         return verdict;
     /* A program by its name: the story is that of what it stands for, if that is shown at all. */
@@ -55,13 +59,19 @@ static int run_why(const struct options *options, struct output *output, struct 
             return print_lost(output, decision);
         what = bawn_decision_target(decision);
     }
-    result = bawn_explain(policy, (enum bawn_operation)operation, what, output_format(output),
-                          &text, err);
+    if (by && strncmp(what, "unix:", 5) != 0)
+        result = bawn_explain_by(policy, by, what, output_format(output), &text, err);
+    else
+        result = bawn_explain(policy, (enum bawn_operation)operation, what, output_format(output),
+                              &text, err);
     if (result < 0)
         return result;
     strbuf_add(&output->text, text);
     return verdict_status((enum bawn_verdict)verdict);
 }
+
+static const struct option rows[] = {BY_OPTION};
+static const struct option_group group = {"What is asked", rows, sizeof(rows) / sizeof(rows[0])};
 
 const struct verb verb_why = {
     .name = "why",
@@ -75,6 +85,6 @@ const struct verb verb_why = {
     .fill = FILL_FILES,
     .min_args = 2,
     .max_args = 2,
-    .groups = (const struct option_group *const[]){&load_options, &verb_options, NULL},
+    .groups = (const struct option_group *const[]){&group, &load_options, &verb_options, NULL},
     .run = run_why,
 };

@@ -25,6 +25,7 @@ enum option_id {
     OPTION_CLAUDE,
     OPTION_ISOLATED,
     OPTION_SIZE,
+    OPTION_BY,
     OPTION_BUILTIN,
     OPTION_FORMAT,
     OPTION_YES,

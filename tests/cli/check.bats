@@ -123,6 +123,75 @@ YAML
     run -0 "$BAWN" check --isolated --set sandbox.reads=static read /etc/hostname
 }
 
+@test "a question is asked for one program, and rules for that program count" {
+    local ask
+
+    cat >policy.yaml <<YAML
+sandbox:
+  network:
+    mode: proxy
+    allow: [www.example by=/usr/bin/env, "own.example by=$WORK/own", "script.example by=$WORK/script", "**.open.example"]
+    ask: [www.open.example by=/usr/bin/env]
+YAML
+    cp /usr/bin/env own
+    printf '#!/usr/bin/env sh\n' >script
+    chmod +x script
+    ask=("$BAWN" check --isolated --reads static --policy policy.yaml)
+    run --separate-stderr -0 "${ask[@]}" --by env connect www.example:443
+    [[ $output == "allow connect www.example:443 (rule allow www.example by=/usr/bin/env, "* ]]
+    run --separate-stderr -0 "${ask[@]}" --by /usr/bin/../bin/env connect www.example:443
+    run --separate-stderr -1 "${ask[@]}" connect www.example:443
+    run --separate-stderr -1 "${ask[@]}" --by sh connect www.example:443
+    run --separate-stderr -2 "${ask[@]}" --by env connect www.open.example:443
+    run --separate-stderr -0 "${ask[@]}" --by sh connect www.open.example:443
+    # What the command can write is nobody, and a script is not its interpreter.
+    run --separate-stderr -1 "${ask[@]}" --by "$WORK/own" connect own.example:443
+    run --separate-stderr -1 "${ask[@]}" --by "$WORK/script" connect script.example:443
+    run --separate-stderr -125 "${ask[@]}" --by no-such-program connect www.example:443
+    [[ $stderr == *"--by no-such-program: there is no such program in the sandbox"* ]]
+    run --separate-stderr -125 "${ask[@]}" --by env read /etc/passwd
+    [[ $stderr == *"--by: only 'bawn check connect' takes it"* ]]
+    run --separate-stderr -0 "$BAWN" why --isolated --policy policy.yaml --by env connect www.example:443
+    [[ $output == *"decided:   allow www.example by=/usr/bin/env at "* ]]
+    run --separate-stderr -2 "$BAWN" why --isolated --json --policy policy.yaml --by env connect www.open.example:1
+    [ "$(json_get "$output" 'd["rule"]')" = "ask www.open.example by=/usr/bin/env" ]
+    run --separate-stderr -125 "$BAWN" why --isolated --by env exec sh
+    [[ $stderr == *"--by: only 'bawn why connect' takes it"* ]]
+}
+
+@test "an upstream proxy is named where a connection goes through it" {
+    local ask through='), through the proxy proxy.example:3128'
+
+    cat >policy.yaml <<'YAML'
+sandbox:
+  network:
+    mode: proxy
+    allow: [www.example, in.example, 192.0.2.1, 10.0.0.5, db.example, far.example]
+    deny: [bad.example]
+    hosts: {db.example: 10.0.0.5, far.example: 192.0.2.9}
+    host_ports: [5432]
+    upstream_proxy: http://proxy.example:3128
+    upstream_no_proxy: [in.example, 10.0.0.0/8]
+YAML
+    ask=("$BAWN" check --isolated --policy policy.yaml connect)
+    for one in www.example:443 192.0.2.1:80 far.example:1; do
+        run --separate-stderr -0 "${ask[@]}" "$one"
+        [[ $output == *"$through" ]]
+    done
+    for one in in.example:443 10.0.0.5:80 db.example:1 localhost:5432; do
+        run --separate-stderr -0 "${ask[@]}" "$one"
+        [[ $output != *proxy.example* ]]
+    done
+    run --separate-stderr -1 "${ask[@]}" bad.example:443
+    [[ $output != *proxy.example* ]]
+    run --separate-stderr -0 "$BAWN" check --isolated --policy policy.yaml --net host connect www.example:443
+    [[ $output != *proxy.example* ]]
+    run --separate-stderr -0 "$BAWN" why --isolated --policy policy.yaml connect www.example:443
+    [[ $output == *"goes:      through the proxy proxy.example:3128 (sandbox.network.upstream_proxy)"* ]]
+    run --separate-stderr -0 "$BAWN" why --isolated --json --policy policy.yaml connect in.example:443
+    [ "$(json_get "$output" 'd["through"]')" = None ]
+}
+
 @test "what a rule about a host lets be said is told by check, why, show, plan and export" {
     local words='git.example:22 opaque ech=allow'
 

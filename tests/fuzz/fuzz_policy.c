@@ -110,8 +110,8 @@ static void ask_net(const struct test_policy *test, const char *target, bool exp
                  decision.access == ACCESS_DENY);
     if (!explain)
         return;
-    explain_net(&test->policy, target, &host, BAWN_FORMAT_TEXT, &out);
-    explain_net(&test->policy, target, &host, BAWN_FORMAT_JSON, &out);
+    explain_net(&test->policy, target, &host, NULL, BAWN_FORMAT_TEXT, &out);
+    explain_net(&test->policy, target, &host, NULL, BAWN_FORMAT_JSON, &out);
     check_shown(out.text);
 }
 
