@@ -183,29 +183,6 @@ static void refuse(struct resolver *resolver, const struct asker *asker,
     reply(asker, query, &answer);
 }
 
-static void on_lookup(void *context, const struct lookup_answer *answer)
-{
-    static const enum dns_code codes[] = {
-        [LOOKUP_NO_NAME] = DNS_NO_NAME, [LOOKUP_NO_ADDRESS] = DNS_OK, [LOOKUP_FAILED] = DNS_FAILED};
-    struct question *question = context;
-    struct resolver *resolver = question->resolver;
-    struct asker asker = question->asker;
-    struct dns_query query = question->query;
-    struct host host = question->host;
-    struct name_addresses own;
-
-    question->lookup = NULL;
-    end_question(question);
-    if (answer->end == LOOKUP_BARRED)
-        refuse(resolver, &asker, &query, &host, &answer->decision, NULL);
-    else if (answer->end != LOOKUP_FOUND)
-        reply_code(&asker, &query, codes[answer->end]);
-    else if (!names_give(resolver->names, host.name, &own))
-        reply_code(&asker, &query, DNS_FAILED);
-    else
-        reply_address(&asker, &query, own.v4, own.v6);
-}
-
 /* A question that waits. NULL: there is no room. */
 static struct question *keep(struct resolver *resolver, const struct asker *asker,
                              const struct dns_query *query, const struct host *host)
@@ -225,6 +202,79 @@ static struct question *keep(struct resolver *resolver, const struct asker *aske
     resolver->questions = question;
     resolver->question_count++;
     return question;
+}
+
+/* Who sent the datagram, and where to. */
+static bool find_ends(const struct asker *asker, struct net_ends *ret_ends)
+{
+    *ret_ends = (struct net_ends){.protocol = IPPROTO_UDP, .server_port = NET_DNS_PORT};
+    if (asker->has_local_v6)
+        memcpy(ret_ends->server, &asker->local_v6.ipi6_addr, sizeof(struct in6_addr));
+    else if (asker->has_local_v4)
+        memcpy(ret_ends->server, &asker->local_v4, sizeof(struct in_addr));
+    return who_put_client(ret_ends, &asker->peer);
+}
+
+/* Nothing that is known of who asks changes it. */
+static void on_named(void *context, const struct net_answer *answer)
+{
+    struct question *question = context;
+    struct resolver *resolver = question->resolver;
+    struct asker asker = question->asker;
+    struct dns_query query = question->query;
+    struct host host = question->host;
+    struct net_decision decision = question->decision;
+
+    end_question(question);
+    refuse(resolver, &asker, &query, &host, &decision, answer);
+}
+
+/* When it is known who asks; before the answer, which may be the end of who asked. Where it would
+ * be told to nobody, at once. */
+static void refuse_known(struct resolver *resolver, const struct asker *asker,
+                         const struct dns_query *query, const struct host *host,
+                         const struct net_decision *decision,
+                         void (*done)(void *context, const struct net_answer *answer))
+{
+    bool wants_programs = done != on_named;
+    bool is_asked = resolver->who && (wants_programs || !was_told(resolver, host->name));
+    struct question *question = is_asked ? keep(resolver, asker, query, host) : NULL;
+    struct net_ends ends;
+
+    if (!question) {
+        refuse(resolver, asker, query, host, decision, NULL);
+        return;
+    }
+    question->decision = *decision;
+    question->who = (struct who_request){.done = done, .context = question};
+    if (asker->stream)
+        who_ask(resolver->who, &question->who, asker->fd, wants_programs);
+    else
+        who_ask_ends(resolver->who, &question->who, find_ends(asker, &ends) ? &ends : NULL,
+                     wants_programs);
+}
+
+static void on_lookup(void *context, const struct lookup_answer *answer)
+{
+    static const enum dns_code codes[] = {
+        [LOOKUP_NO_NAME] = DNS_NO_NAME, [LOOKUP_NO_ADDRESS] = DNS_OK, [LOOKUP_FAILED] = DNS_FAILED};
+    struct question *question = context;
+    struct resolver *resolver = question->resolver;
+    struct asker asker = question->asker;
+    struct dns_query query = question->query;
+    struct host host = question->host;
+    struct name_addresses own;
+
+    question->lookup = NULL;
+    end_question(question);
+    if (answer->end == LOOKUP_BARRED)
+        refuse_known(resolver, &asker, &query, &host, &answer->decision, on_named);
+    else if (answer->end != LOOKUP_FOUND)
+        reply_code(&asker, &query, codes[answer->end]);
+    else if (!names_give(resolver->names, host.name, &own))
+        reply_code(&asker, &query, DNS_FAILED);
+    else
+        reply_address(&asker, &query, own.v4, own.v6);
 }
 
 static void look_up(struct resolver *resolver, const struct asker *asker,
@@ -285,38 +335,14 @@ static void on_known(void *context, const struct net_answer *answer)
         refuse(resolver, &asker, &query, &host, &decision, answer);
 }
 
-/* Who sent the datagram, and where to. */
-static bool find_ends(const struct asker *asker, struct net_ends *ret_ends)
-{
-    *ret_ends = (struct net_ends){.protocol = IPPROTO_UDP, .server_port = NET_DNS_PORT};
-    if (asker->has_local_v6)
-        memcpy(ret_ends->server, &asker->local_v6.ipi6_addr, sizeof(struct in6_addr));
-    else if (asker->has_local_v4)
-        memcpy(ret_ends->server, &asker->local_v4, sizeof(struct in_addr));
-    return who_put_client(ret_ends, &asker->peer);
-}
-
-/* Unless a rule for who asks allows it. Before the answer: that may be the end of who asked. */
+/* Unless a rule for who asks allows it. */
 static void refuse_unless_by(struct resolver *resolver, const struct asker *asker,
                              const struct dns_query *query, const struct host *host,
                              const struct net_decision *decision)
 {
     bool has_programs = resolver->who && resolver->who->program_count > 0;
-    bool is_asked = has_programs || (resolver->who && !was_told(resolver, host->name));
-    struct question *question = is_asked ? keep(resolver, asker, query, host) : NULL;
-    struct net_ends ends;
 
-    if (!question) {
-        refuse(resolver, asker, query, host, decision, NULL);
-        return;
-    }
-    question->decision = *decision;
-    question->who = (struct who_request){.done = on_known, .context = question};
-    if (asker->stream)
-        who_ask(resolver->who, &question->who, asker->fd, has_programs);
-    else
-        who_ask_ends(resolver->who, &question->who, find_ends(asker, &ends) ? &ends : NULL,
-                     has_programs);
+    refuse_known(resolver, asker, query, host, decision, has_programs ? on_known : on_named);
 }
 
 static void take_name(struct resolver *resolver, const struct asker *asker,

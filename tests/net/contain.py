@@ -927,6 +927,18 @@ def refusal_names(t):
                   for line in lines), lines)
 
 
+@case("H a refusal of a name for its addresses names the program, too", goes_red=False)
+def refusal_of_addresses_names(t):
+    log = t.world.folder / "log-addresses"
+    name, program = "private.example", "import socket, sys; socket.getaddrinfo(sys.argv[1], 80)"
+    runs(t, ["sh", "-c", f"curl -sS -m 10 http://{name}/; getent hosts {name}; sleep 1.2; "
+             f"/usr/bin/python3 -c '{program}' {name}; :"], name, ["--debug-log", log])
+    lines = [line for line in log.read_text().splitlines() if " barred " in line]
+    for call, program in (("http", "curl"), ("lookup", "getent"), ("lookup", "python3")):
+        works(any(f" caller={program} " in line and f" caller_exe=/usr/bin/{program}" in line
+                  and f" call={call} " in line for line in lines), (call, program, lines))
+
+
 def naive():
     """What stands in for bawn where nothing is to be contained."""
     proxy = subprocess.Popen(["/usr/bin/python3", HERE / "naive.py"], stdout=subprocess.PIPE)
