@@ -23,12 +23,15 @@ enum {
     OPTIONS = SOCK_CLOEXEC | SOCK_NONBLOCK,
 };
 
-/* To all addresses by the loopback, from its own. */
+/* To all addresses by the loopback, from its own. KERNEL: a host's usual way may be to pace what is
+ * sent (BBR), with a timer for each piece; here nothing is lost, and every kernel has reno. */
 struct route {
     struct nlmsghdr head;
     struct rtmsg route;
     struct nlattr out;
     uint32_t out_index;
+    struct nlattr metrics, congestion;
+    char congestion_name[8];
     struct nlattr source;
     unsigned char source_address[16];
 };
@@ -46,6 +49,10 @@ struct route {
                   .rtm_type = RTN_LOCAL},                                                          \
         .out = {.nla_len = sizeof(struct nlattr) + sizeof(uint32_t), .nla_type = RTA_OIF},         \
         .out_index = LOOPBACK_INDEX,                                                               \
+        .metrics = {.nla_len = 2 * sizeof(struct nlattr) + 8, .nla_type = RTA_METRICS},            \
+        .congestion = {.nla_len = sizeof(struct nlattr) + sizeof("reno"),                          \
+                       .nla_type = RTAX_CC_ALGO},                                                  \
+        .congestion_name = "reno",                                                                 \
         .source = {.nla_len = sizeof(struct nlattr) + sizeof((unsigned char[]){__VA_ARGS__}),      \
                    .nla_type = RTA_PREFSRC},                                                       \
         .source_address = {__VA_ARGS__},                                                           \

@@ -15,6 +15,15 @@ void dial_add(struct dial *dial, const struct host *address)
 static void ready(void *context, uint32_t events);
 static void ring(void *context);
 
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *v4 = (const void *)address;
+    const struct sockaddr_in6 *v6 = (const void *)address;
+
+    return address->ss_family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+                                         : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
 /* 0: it is under way. */
 static int try(struct dial *dial)
 {
@@ -28,6 +37,8 @@ static int try(struct dial *dial)
     *dial->end = (struct end){
         .source = {.fd = fd, .events = FLOW_EVENTS | EPOLLET, .ready = ready, .context = dial}};
     end_tune(fd);
+    if (is_loopback(&address))
+        end_tune_local(fd);
     if (connect(fd, (const struct sockaddr *)&address, size) < 0 && errno != EINPROGRESS) {
         int error = errno;
 

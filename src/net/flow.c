@@ -18,6 +18,13 @@ void end_tune(int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &waiting_bytes, sizeof(waiting_bytes));
 }
 
+void end_tune_local(int fd)
+{
+    static const char unpaced[] = "reno";
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, unpaced, sizeof(unpaced) - 1);
+}
+
 void end_note(struct end *end, uint32_t events)
 {
     if (events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
@@ -219,7 +226,8 @@ static ssize_t fill(struct flow *flow, const struct flow_place *place)
         flow->piped = (size_t)got;
     else
         pipes_give(place->pipes, &flow->pipe, 0);
-    if (got == -EAGAIN)
+    /* Not for want of more now: a client and we take turns, and its next piece is as large. */
+    if (got > 0 && got < FLOW_COPY_BYTES)
         flow->is_bulk = false;
     return got;
 }

@@ -21,7 +21,7 @@
 enum {
     FLOW_COPY_BYTES = 16 * 1024,    /* at most so many are copied, not spliced */
     FLOW_SCRATCH_BYTES = 64 * 1024, /* of the room that all share */
-    FLOW_TURN_BYTES = 256 * 1024,   /* then it is another one's turn */
+    FLOW_TURN_BYTES = 512 * 1024,   /* then it is another one's turn */
     FLOW_EVENTS = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI,
 };
 
@@ -36,6 +36,10 @@ struct end {
 
 /* For a socket that is new: bytes go out at once, and few wait in it. */
 void end_tune(int fd);
+/* For one whose other side is on this machine, before it is connected, or listens: KERNEL: a
+ * host's usual way may be to pace what is sent (BBR), with a timer for each piece. Memory needs no
+ * pace. */
+void end_tune_local(int fd);
 /* What the kernel tells of it. */
 void end_note(struct end *end, uint32_t events);
 /* Bytes, 0 at its end, -EAGAIN, or a negative errno. */

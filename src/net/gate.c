@@ -153,6 +153,7 @@ int gate_listen(struct gate *gate, int fd, struct bawn_error *err)
     if (getsockname(fd, (struct sockaddr *)&listener->address, &size) < 0)
         return error_errno(err, errno, "getsockname");
     gate->listener_count++;
+    end_tune_local(fd);
     return hub_add(gate->parts.hub, &listener->source, err);
 }
 

@@ -34,6 +34,7 @@ static int connect_inside(int fd, const struct inlet_visit *visit)
 
     (void)host_parse_address(visit->family == AF_INET ? "127.0.0.1" : "::1", &loopback);
     size = host_address(loopback.address, visit->port, &address);
+    end_tune_local(fd);
     return connect(fd, (struct sockaddr *)&address, size) < 0 && errno != EINPROGRESS ? -errno : 0;
 }
 

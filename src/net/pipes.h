@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-/* KERNEL: all pipes of a user share 16,384 pages, of which each takes 16. */
-enum { PIPES_MAX = 256 };
+/* KERNEL: all pipes of a user share 16,384 pages, of which each takes 64. These leave most to other
+ * programs: where they are used up, every new pipe of the user's has two. */
+enum { PIPES_MAX = 64 };
 
 struct pipe_pair {
     int out, in; /* read from out what was written to in */
