@@ -105,7 +105,7 @@ truth: all
 # anew. BENCH_RUNS for each start.
 bench: all
 	@scripts/deps.sh build bench
-	@ninja -C $(BUILD) tests/bench_query tests/bench_spawn tests/bench_calls tests/bench_exec
+	@ninja -C $(BUILD) tests/bench_query tests/bench_spawn tests/bench_calls tests/bench_exec tests/bench_net
 	@$(BUILD)/tests/bench_query
 	@scripts/bench.py --build $(BUILD) --runs $(BENCH_RUNS) --write
 

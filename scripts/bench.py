@@ -27,6 +27,15 @@ import bench_plot
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = {"bare": 4.0, "bwrap": 0.5, "loose": 0.65, "calls": 260, "denied": 2.0, "work": 1.05,
           "exec": 1.8, "kept": 1.2, "proxy": 1.1, "loose proxy": 1.3}
+# What the filtered network costs: (name, limit, whether it is the least).
+NET = {"first": ("first connection of a sandbox, more than a later one", 5.0, False),
+       "connect": ("time of a connection, of a direct one's", 2.7, False),
+       "trip": ("time of a round trip, of a direct one's", None, False),
+       "send": ("bytes to a server in a second, of a direct connection's", 0.65, True),
+       "get": ("bytes from a server in a second, of a direct connection's", 0.65, True),
+       "send socat": ("bytes to a server, of a pair of socats'", 3.0, True),
+       "get socat": ("bytes from a server, of a pair of socats'", 3.0, True)}
+NET_ROUNDS = 6
 MANY_MOUNTS = 225
 
 
@@ -74,6 +83,14 @@ class Place:
 
     def bawn(self, *words):
         return [str(self.programs / "bawn"), *words]
+
+    def copy_net(self):
+        """The programs that measure the network, where the user can read them."""
+        to = self.base / "net"
+        shutil.copytree(TOP / "tests/net", to, ignore=shutil.ignore_patterns("__pycache__"))
+        for path in (to, *to.rglob("*")):
+            self.give(path)
+        return to
 
     def time(self, rounds, commands, at_once=1, mounts=0):
         """Samples in seconds for each of the named commands, run in turn; leaves out those that
@@ -445,6 +462,27 @@ def measure_exec(place, rounds, rows):
             rows["kept"] = ratio({"bare": bare, "kept": kept}, "kept", "bare")
 
 
+def measure_net(place, result):
+    """In the lab, which only root can make: no packet leaves it."""
+    if os.getuid() != 0:
+        print("  network: left out, only root can make the lab", file=sys.stderr)
+        return
+    tell(f"the network as {place.user}")
+    words = [TOP / "tests/net/lab", "--user", place.user, "--", place.copy_net() / "bench.py", "--json",
+             "--bawn", place.programs / "bawn", "--bench", place.programs / "bench_net",
+             "--rounds", NET_ROUNDS]
+    done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise Failed("tests/net/bench.py failed in the lab")
+    found = json.loads(done.stdout)
+    for name, (_, _, is_least) in NET.items():
+        if name in found:
+            # Rates are told; of what takes time the time.
+            result["net"][name] = (found[name] if is_least or name == "first" else
+                                   [1 / value for value in found[name]])
+
+
 # What is written.
 
 
@@ -454,6 +492,22 @@ def both(pair):
 
 def over(pair, limit):
     return " ✗" if pair and pair[0] > limit else ""
+
+
+def is_over(name, pair):
+    _, limit, is_least = NET[name]
+    return limit is not None and (pair[0] < limit if is_least else pair[0] > limit)
+
+
+def net_rows(result):
+    rows = []
+    for name, (title, limit, is_least) in NET.items():
+        pair = result["net"].get(name)
+        if pair:
+            unit = " ms" if name == "first" else ""
+            rows.append([title, both(pair) + unit + (" ✗" if is_over(name, pair) else ""),
+                         f"{'≥' if is_least else '≤'} {limit}{unit}" if limit else ""])
+    return rows
 
 
 def table(head, rows):
@@ -509,6 +563,8 @@ def report(result):
     parts = [f"Linux {os.uname().release}, {os.cpu_count()} processors, {result['runs']} rounds "
              "for starts, minima, medians in brackets. ✗: over its limit.\n", start_table(result),
              table(["", "", "limit"], single_rows(result))]
+    if result["net"]:
+        parts.append(table(["filtered network", "bawn", "limit"], net_rows(result)))
     if result["work"]:
         parts.append(table(
             ["work inside against outside", "outside", "calls answered", "bawn", "outside again"],
@@ -537,7 +593,7 @@ def write_docs(result):
 def copy_programs(build, to):
     """Where every user can run them, and no build changes them meanwhile."""
     to.mkdir()
-    tests = [f"tests/bench_{name}" for name in ("spawn", "calls", "exec")]
+    tests = [f"tests/bench_{name}" for name in ("spawn", "calls", "exec", "net")]
     for name in ("bawn", "bawn-git", "bawn-net", "bawn-policy", *tests):
         if (build / name).exists():
             shutil.copy(build / name, to)
@@ -558,7 +614,8 @@ def users():
 
 def measure_quick(place):
     """What holds on a busy machine too."""
-    result = {"start": [], "single": {}, "denied": [], "work": [], "calls": [], "runs": 40}
+    result = {"start": [], "single": {}, "denied": [], "work": [], "calls": [], "net": {},
+              "runs": 40}
     measure_start(place, 40, 0, result["start"])
     result["single"]["all_calls"], result["single"]["own_calls"] = count_calls(place)
     result["warm"] = is_warm(place)
@@ -566,7 +623,8 @@ def measure_quick(place):
 
 
 def measure_all(places, runs, work_runs):
-    result = {"start": [], "single": {}, "denied": [], "work": [], "calls": [], "runs": runs}
+    result = {"start": [], "single": {}, "denied": [], "work": [], "calls": [], "net": {},
+              "runs": runs}
     for place in places:
         for mounts in (25, MANY_MOUNTS) if os.getuid() == 0 else (0,):
             measure_start(place, runs, mounts, result["start"])
@@ -578,6 +636,7 @@ def measure_all(places, runs, work_runs):
     measure_exec(place, runs, single)
     measure_crowd(place, single)
     measure_memory(place, single)
+    measure_net(place, result)
     measure_work(place, work_runs, result["work"])
     measure_calls(place, result["calls"])
     return result
@@ -605,6 +664,7 @@ def main():
     parser.add_argument("--runs", type=int, default=int(os.environ.get("BENCH_RUNS", "100")))
     parser.add_argument("--work-runs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="starts of one user alone")
+    parser.add_argument("--net", action="store_true", help="the filtered network alone, of one user")
     parser.add_argument("--check", action="store_true", help="end with 1 when a limit is not held")
     parser.add_argument("--json", type=pathlib.Path, help="write what was measured to this file")
     parser.add_argument("--write", action="store_true", help="make the tables in docs anew")
@@ -613,9 +673,14 @@ def main():
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="bawn-bench-"))
         programs = copy_programs(options.build, pathlib.Path(scratch) / "bin")
         places = []
-        for user in users()[:1] if options.quick else users():
+        for user in users()[:1] if options.quick or options.net else users():
             places.append(Place(user, programs))
             stack.callback(places[-1].remove)
+        if options.net:
+            result = {"net": {}}
+            measure_net(places[0], result)
+            print(table(["filtered network", "bawn", "limit"], net_rows(result)))
+            return 1 if options.check and any(is_over(*item) for item in result["net"].items()) else 0
         result = (measure_quick(places[0]) if options.quick else
                   measure_all(places, options.runs, options.work_runs))
     print(report(result))

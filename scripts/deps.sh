@@ -14,7 +14,7 @@ declare -A groups=(
     [roots]="mmdebstrap"
     [vm]="e2fsprogs qemu-system-x86 busybox-static kmod cpio xz-utils iproute2 systemd"
     [fuzz]="clang libclang-rt-dev"
-    [bench]="bubblewrap crun firejail gcc git make python3 strace util-linux"
+    [bench]="bubblewrap crun firejail gcc git make openssl iproute2 python3 socat strace util-linux"
 )
 
 missing=()
