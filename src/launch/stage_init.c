@@ -38,13 +38,13 @@
 
 enum { JOBS_MAX = 256, BIRTHS_MAX = 4, STACK_BYTES = 32 * 1024, POOL_FULL_BYTES = 64 * 1024 };
 
-/* What one child needs until its exec. */
+/* What one child needs until its exec. What most commands use of it is side by side: the top of the
+ * stack, the command, the first strings. */
 struct birth {
-    atomic_int pid; /* of the child; the kernel sets it, and clears it at the exec */
-    struct stage_command command;
-    char bytes[SYNC_BYTES_MAX];
-    char *strings[STRINGS_MAX + 2];
     _Alignas(16) char stack[STACK_BYTES];
+    struct stage_command command;
+    char *strings[STRINGS_MAX + 2];
+    char bytes[SYNC_BYTES_MAX];
 };
 
 struct job {
@@ -59,6 +59,9 @@ struct init {
     int sock;
     const struct image *image;
     int terminal; /* whose session we lead, or -EBADF */
+    /* Of the children that are being born: the kernel sets it, and clears it at the exec. Not in the
+     * births: all are looked at, and of those only one was ever used. */
+    atomic_int pids[BIRTHS_MAX];
     struct job jobs[JOBS_MAX];
     /* The last one is for children that do not share our memory: it is always free. */
     struct birth births[BIRTHS_MAX + 1];
@@ -96,11 +99,11 @@ static const char *find_path(char *const *envp)
 
 static struct birth *free_birth(struct init *init)
 {
-    struct birth *birth = init->births;
+    size_t i = 0;
 
-    while (birth < init->births + BIRTHS_MAX && atomic_load(&birth->pid))
-        birth++;
-    return birth;
+    while (i < BIRTHS_MAX && atomic_load(&init->pids[i]))
+        i++;
+    return &init->births[i];
 }
 
 static int enter_command(void *context)
@@ -108,13 +111,15 @@ static int enter_command(void *context)
     stage_command(context);
 }
 
-static pid_t spawn(const struct init *init, struct birth *birth)
+static pid_t spawn(struct init *init, struct birth *birth)
 {
-    bool is_shared = birth < init->births + BIRTHS_MAX;
+    size_t number = (size_t)(birth - init->births);
+    bool is_shared = number < BIRTHS_MAX;
     int flags = is_shared ? CLONE_VM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID : 0;
+    atomic_int *pid = is_shared ? &init->pids[number] : NULL;
 
-    return clone(enter_command, birth->stack + STACK_BYTES, SIGCHLD | flags, &birth->command,
-                 &birth->pid, NULL, &birth->pid);
+    return clone(enter_command, birth->stack + STACK_BYTES, SIGCHLD | flags, &birth->command, pid,
+                 NULL, pid);
 }
 
 static struct job *free_job(struct init *init)
@@ -266,7 +271,7 @@ static void end_birth(struct init *init, pid_t pid)
     for (size_t i = 0; i < BIRTHS_MAX; i++) {
         int expected = pid;
 
-        (void)atomic_compare_exchange_strong(&init->births[i].pid, &expected, 0);
+        (void)atomic_compare_exchange_strong(&init->pids[i], &expected, 0);
     }
 }
 

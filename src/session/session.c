@@ -378,33 +378,38 @@ static void end(struct session *session)
     loop_done(&session->loop);
 }
 
+/* Nothing is open yet. */
+static void init(struct session *session, struct session_request *request)
+{
+    session->request = request;
+    session->started_ms = clock_ms();
+    session->launch = (struct launch){.pidfd = -EBADF,
+                                      .sock = -EBADF,
+                                      .notify_fd = -EBADF,
+                                      .root_fd = -EBADF,
+                                      .user_ns = -EBADF,
+                                      .mount_ns = -EBADF,
+                                      .diag_fd = -EBADF};
+    session->recorder.kept.fd = -EBADF;
+    session->recorder.entry.dir_fd = session->recorder.entry.end_fd = -EBADF;
+    session->watch_fd = session->net.control_fd = -EBADF;
+    session->channel = session->events_fd = -EBADF;
+    session->signal_fd = session->master_fd = -EBADF;
+    session->pipe_fd = session->witness_fd = -EBADF;
+    session->group = &session->own_group;
+    for (int i = 0; i < CGROUP_PATHS; i++)
+        session->own_group.fds[i] = -EBADF;
+    session->own_group.inside = -EBADF;
+}
+
 int session_run(struct session_request *request, struct bawn_error *err)
 {
-    struct session session = {
-        .request = request,
-        .started_ms = clock_ms(),
-        .launch = {.pidfd = -EBADF,
-                   .sock = -EBADF,
-                   .notify_fd = -EBADF,
-                   .root_fd = -EBADF,
-                   .user_ns = -EBADF,
-                   .mount_ns = -EBADF,
-                   .diag_fd = -EBADF},
-        .recorder = {.kept = {.fd = -EBADF}, .entry = {.dir_fd = -EBADF, .end_fd = -EBADF}},
-        .watch_fd = -EBADF,
-        .net = {.control_fd = -EBADF},
-        .channel = -EBADF,
-        .events_fd = -EBADF,
-        .signal_fd = -EBADF,
-        .master_fd = -EBADF,
-        .pipe_fd = -EBADF,
-        .witness_fd = -EBADF};
+    /* Not on the stack: of its many pages most runs use few, and a fork copies those in use. A
+     * process has one session. */
+    static struct session session;
     int result;
 
-    session.group = &session.own_group;
-    for (int i = 0; i < CGROUP_PATHS; i++)
-        session.own_group.fds[i] = -EBADF;
-    session.own_group.inside = -EBADF;
+    init(&session, request);
     result = loop_init(&session.loop, err);
     if (result == 0)
         result = run(&session, err);
