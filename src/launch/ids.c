@@ -21,6 +21,27 @@ bool ids_are_from_outside(const struct image *image)
     return image->host_uid != image->caller_uid || (image->flags & IMAGE_MAY_NEST);
 }
 
+static int write_own(const char *path, const char *text)
+{
+    long length = (long)strlen(text);
+    long fd = sys_bare(SYS_openat, AT_FDCWD, (long)path, O_WRONLY | O_CLOEXEC, 0);
+    long written = fd < 0 ? fd : sys_bare(SYS_write, fd, (long)text, length, 0);
+
+    return written < 0 ? (int)written : written == length ? 0 : -EIO;
+}
+
+int ids_map_own(const struct image *image)
+{
+    char map[64];
+    int result = write_own("/proc/self/setgroups", "deny");
+
+    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_uid, image->host_uid);
+    if (result == 0)
+        result = write_own("/proc/self/uid_map", map);
+    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_gid, image->host_gid);
+    return result == 0 ? write_own("/proc/self/gid_map", map) : result;
+}
+
 static int write_map(int proc_fd, const char *name, const char *map, struct bawn_error *err)
 {
     size_t length = strlen(map);

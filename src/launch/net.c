@@ -4,8 +4,8 @@
  *
  * How it works: making one takes the kernel as long as all the mounts of a
  * sandbox. So a thread of execution that shares all but its namespaces with the
- * set-up makes it on another core. The set-up joins it through a socket as soon
- * as it is there. Then, while the set-up goes on, the maker brings the loopback
+ * set-up makes it on another core. Before that it maps the ids, while the set-up
+ * makes the other namespaces. The set-up joins it through a socket as soon as it is there. Then, while the set-up goes on, the maker brings the loopback
  * up, makes the listeners of a network that is filtered, sets the counts, and ends.
  */
 #include "launch/net.h"
@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "launch/counts.h"
+#include "launch/own.h"
 #include "policy/setting.h"
 
 #include <errno.h>
@@ -57,15 +58,28 @@ static bool is_steered(const struct net_maker *maker)
            (maker->image->flags & IMAGE_STEERS);
 }
 
+static void await(uint32_t *flag)
+{
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+        (void)sys_bare(SYS_futex, (long)(uintptr_t)flag, FUTEX_WAIT, 0, 0);
+}
+
+static void tell(uint32_t *flag)
+{
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+    (void)sys_bare(SYS_futex, (long)(uintptr_t)flag, FUTEX_WAKE, 1, 0);
+}
+
 /* Shares its memory, errno too, with the set-up: only a call that fails writes there, and then the
- * set-up fails with it. What comes after the namespace is bare calls. */
+ * set-up fails with it. All else is bare calls. */
 static _Noreturn int make_namespace(void *context)
 {
     struct net_maker *maker = context;
 
+    maker->ids_errnum = ids_are_from_outside(maker->image) ? 0 : -ids_map_own(maker->image);
+    tell(&maker->has_ids);
     maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : make_socket(&maker->sock);
-    __atomic_store_n(&maker->is_ready, 1, __ATOMIC_RELEASE);
-    (void)sys_bare(SYS_futex, (long)(uintptr_t)&maker->is_ready, FUTEX_WAKE, 1, 0);
+    tell(&maker->is_ready);
     maker->loopback_errnum = maker->errnum ? 0 : loopback_up(maker->sock);
     maker->steer_errnum = is_steered(maker) ? -steer_make(&maker->steer) : 0;
     maker->counts_errnum = -counts_limit(&maker->image->limits);
@@ -96,17 +110,22 @@ int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
     maker->steer.takes_datagrams = image->flags & IMAGE_DATAGRAMS;
     find_ports(image, &maker->steer);
     maker->spare_fd = spare_fd;
-    maker->is_ready = 0;
+    maker->has_ids = maker->is_ready = 0;
     maker->pid = clone(make_namespace, stack + sizeof(stack), flags, maker);
     return maker->pid < 0 ? error_errno(err, errno, "start the maker of the network") : 0;
+}
+
+int net_await_ids(struct net_maker *maker)
+{
+    await(&maker->has_ids);
+    return -maker->ids_errnum;
 }
 
 int net_join(struct net_maker *maker, struct bawn_error *err)
 {
     int fd;
 
-    while (!__atomic_load_n(&maker->is_ready, __ATOMIC_ACQUIRE))
-        (void)sys_bare(SYS_futex, (long)(uintptr_t)&maker->is_ready, FUTEX_WAIT, 0, 0);
+    await(&maker->is_ready);
     if (maker->errnum)
         return error_errno(err, maker->errnum, "make the network namespace");
     fd = ioctl(maker->sock, SIOCGSKNS);

@@ -57,6 +57,9 @@ _Noreturn void stage_command(const struct stage_command *given);
 
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
 bool ids_are_from_outside(const struct image *image);
+/* Else: one each, which anybody in a user namespace of his own may write. The descriptors are closed
+ * with all others of the set-up. Leaves errno alone. Returns 0 or a negative errno. */
+int ids_map_own(const struct image *image);
 /* Writes them, opens the trees that get other owners, and sends SYNC_MAPPED. */
 int ids_map(const struct launch_request *request, const struct launch *launch,
             struct bawn_error *err);

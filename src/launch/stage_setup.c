@@ -20,31 +20,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-static int write_file(const char *path, const char *text, struct bawn_error *err)
-{
-    size_t length = strlen(text);
-    int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0 || write(fd, text, length) != (ssize_t)length)
-        return error_errno(err, errno, "write %s", path);
-    return 0;
-}
-
-/* One id each: what the kernel lets anybody write for himself. */
-static int map_own_ids(const struct image *image, struct bawn_error *err)
-{
-    char map[64];
-    int result = write_file("/proc/self/setgroups", "deny", err);
-
-    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_uid, image->host_uid);
-    if (result == 0)
-        result = write_file("/proc/self/uid_map", map, err);
-    (void)snprintf(map, sizeof(map), "%u %u 1", image->inside_gid, image->host_gid);
-    if (result == 0)
-        result = write_file("/proc/self/gid_map", map, err);
-    return result;
-}
-
 /* The launcher wrote the maps: now be the one that they name. */
 static int become(const struct image *image, struct bawn_error *err)
 {
@@ -100,13 +75,15 @@ static int enter_group(bool is_in_ns, int sock, struct bawn_error *err)
     return result == 0 && !is_in_ns ? enter_namespaces(CLONE_NEWCGROUP, err) : result;
 }
 
-static int enter_ids(const struct image *image, int sock, int trees[SYNC_FDS],
-                     struct bawn_error *err)
+static int enter_ids(const struct image *image, int sock, struct net_maker *maker,
+                     int trees[SYNC_FDS], struct bawn_error *err)
 {
     int result;
 
-    if (!ids_are_from_outside(image))
-        return map_own_ids(image, err);
+    if (!ids_are_from_outside(image)) {
+        result = maker ? net_await_ids(maker) : ids_map_own(image);
+        return result < 0 ? error_errno(err, -result, "map the ids of the sandbox") : 0;
+    }
     result = await(sock, SYNC_MAPPED, trees, err);
     return result < 0 ? result : become(image, err);
 }
@@ -195,7 +172,7 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
     if (result == 0 && sethostname("bawn", 4) < 0)
         result = error_errno(err, errno, "set the host name");
     if (result == 0)
-        result = enter_ids(image, sock, trees, err);
+        result = enter_ids(image, sock, has_net ? &setup->net : NULL, trees, err);
     if (result == 0)
         result = die_with_parent(sock, err);
     if (result == 0 && !has_net)
