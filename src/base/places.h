@@ -4,8 +4,8 @@
  * descriptor; its path is for messages, and for rules that seal it.
  *
  * org       /etc/bawn: policy.yaml.
- * config    ~/.config/bawn, or in XDG_CONFIG_HOME: policy.yaml, and the record of
- *           approvals.
+ * config    ~/.config/bawn, or in XDG_CONFIG_HOME: policy.yaml, the record of
+ *           approvals, and the login at an upstream proxy, which every policy hides.
  * plans     ~/.cache/bawn/plans, in the home that /etc/passwd names. SECURITY: a
  *           plan is a whole policy, and whoever writes one has the caller's
  *           rights. So variables have no say in where it is: every policy seals
@@ -35,6 +35,7 @@
 #define PLACES_CONFIG       "bawn"    /* in that */
 #define PLACES_POLICY       "policy.yaml"
 #define PLACES_APPROVED     "approved"
+#define PLACES_PROXY_LOGIN  "proxy-login"
 #define PLACES_CACHE        ".cache/bawn" /* in the home */
 #define PLACES_PLANS        PLACES_CACHE "/plans"
 #define PLACES_STATE        ".local/state/bawn" /* in the home */

@@ -15,6 +15,7 @@
 #include "net/pipes.h"
 #include "net/tally.h"
 #include "policy/model.h"
+#include "wire/net.h"
 
 #include <sys/socket.h>
 
@@ -62,6 +63,7 @@ struct gate {
     size_t listener_count;
     bool is_paused; /* no descriptors left for more */
     struct hub_timer pause;
+    char login[NET_LOGIN_BYTES]; /* at the upstream proxy; "": none */
 };
 
 void gate_init(struct gate *gate, const struct gate_parts *parts);

@@ -24,7 +24,7 @@ enum { LOOKUP_MS = 30000, ANSWER_MS = 30000, ANSWER_BYTES_MAX = 16 * 1024 };
 __attribute__((format(printf, 3, 4))) static void fail(struct connection *connection, int status,
                                                        const char *format, ...)
 {
-    char why[160];
+    char why[240];
     va_list args;
 
     va_start(args, format);
@@ -36,9 +36,14 @@ __attribute__((format(printf, 3, 4))) static void fail(struct connection *connec
 
 static void fail_status(struct connection *connection, int status)
 {
-    if (status == 407)
+    if (status == 407 && connection->gate->login[0])
         fail(connection, 502,
-             "the upstream proxy wants a password (status 407), and bawn has none");
+             "the upstream proxy does not take the login in ~/.config/bawn/proxy-login (status "
+             "407)");
+    else if (status == 407)
+        fail(connection, 502,
+             "the upstream proxy wants a login (status 407): the user writes USER:PASSWORD to "
+             "~/.config/bawn/proxy-login, mode 600");
     else
         fail(connection, 502, "the upstream proxy refuses the connection (status %d)", status);
 }
@@ -158,6 +163,29 @@ static void look_up(struct connection *connection, const struct host *proxy)
         connection->lookup = lookup;
 }
 
+/* As RFC 7617 has it: the login in base 64. */
+static void put_login(struct strbuf *out, const char *login)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = strlen(login);
+
+    if (length == 0)
+        return;
+    strbuf_add(out, "Proxy-Authorization: Basic ");
+    for (size_t i = 0; i < length; i += 3) {
+        size_t count = length - i < 3 ? length - i : 3;
+        uint32_t bits = 0;
+        char text[] = "====";
+
+        for (size_t k = 0; k < count; k++)
+            bits |= (uint32_t)(unsigned char)login[i + k] << (16 - 8 * k);
+        for (size_t k = 0; k <= count; k++)
+            text[k] = digits[(bits >> (18 - 6 * k)) & 63];
+        strbuf_add(out, text);
+    }
+    strbuf_add(out, "\r\n");
+}
+
 void parent_start(struct connection *connection, const struct host *target)
 {
     char host[TALLY_HOST_BYTES];
@@ -165,7 +193,9 @@ void parent_start(struct connection *connection, const struct host *target)
     unsigned bits;
 
     tally_host(target, host);
-    strbuf_addf(&connection->errand, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", host, host);
+    strbuf_addf(&connection->errand, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", host, host);
+    put_login(&connection->errand, connection->gate->login);
+    strbuf_add(&connection->errand, "\r\n");
     if (connection->errand.failed || !proxy_find(connection->gate->parts.policy, &proxy)) {
         connection_reset(connection);
     } else if (proxy.kind == HOST_ADDRESS) {

@@ -63,8 +63,11 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "rules allow goes through this HTTP proxy (CONNECT), which looks the name up. Connections "
          "to the host's loopback do not, nor does what sandbox.network.upstream_no_proxy lists, "
          "nor "
-         "UDP in the mode isolated. It takes no user and no password. bawn does not read it from "
-         "HTTPS_PROXY. Only the user, the org and the command line can set it."},
+         "UDP in the mode isolated. A user and a password are not part of it: a policy is shown "
+         "and "
+         "shared. If the proxy wants them, write USER:PASSWORD to ~/.config/bawn/proxy-login, mode "
+         "600; bawn sends them as Basic, and every policy hides that file. bawn does not read the "
+         "proxy from HTTPS_PROXY. Only the user, the org and the command line can set it."},
     [SETTING_NETWORK_AUTHZ_PORT] = {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
                                     "Ask the service on this port of the host's loopback about "
                                     "each connection."},
@@ -279,7 +282,7 @@ void setting_expects(enum setting_id id, char *out, size_t out_size)
         [VALUE_PERCENT] = "a percentage such as 80 or 150%",
         [VALUE_SECONDS] = "a time such as 90s, 10m or 2h",
         [VALUE_PORT] = "a port, 1 to 65535",
-        [VALUE_PROXY] = "http://HOST:PORT, without a user and a password",
+        [VALUE_PROXY] = "http://HOST:PORT; a login is in ~/.config/bawn/proxy-login",
     };
     const struct setting_info *info = &setting_table[id];
     size_t used = 0;

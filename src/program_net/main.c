@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LISTENERS_MAX = 32 };
+enum { LISTENERS_MAX = 32, SAID_BEFORE = 2 };
 
 struct program {
     struct hub hub;
@@ -106,10 +106,13 @@ static void hear_launcher(void *context, uint32_t events)
         return;
     if (message.kind == NET_WHO)
         who_take(&program->who, &message, (size_t)got);
-    if (message.kind != NET_RESOLV)
-        return;
     ((char *)&message)[got] = '\0';
-    lookups_take_resolv(program->lookups, message.text);
+    if (message.kind == NET_RESOLV)
+        lookups_take_resolv(program->lookups, message.text);
+    if (message.kind == NET_LOGIN && strlen(message.text) < sizeof(program->gate.login)) {
+        memmove(program->gate.login, message.text, strlen(message.text) + 1);
+        explicit_bzero(&message, sizeof(message));
+    }
 }
 
 static int make_parts(struct program *program, struct bawn_error *err)
@@ -195,6 +198,9 @@ static int serve(struct program *program, struct bawn_error *err)
         .fd = NET_CONTROL_FD, .events = EPOLLIN, .ready = hear_launcher, .context = program};
     if (result == 0)
         result = hub_add(&program->hub, &program->control, err);
+    /* What was said before we started: the first client may need it. */
+    for (int i = 0; i < SAID_BEFORE && result == 0; i++)
+        hear_launcher(program, 0);
     for (int i = 0; i < program->listeners && result == 0; i++)
         result = listen_at(program, NET_LISTENER_FD + i, err);
     if (result == 0)

@@ -6,6 +6,7 @@
 #include "base/program.h"
 #include "policy/publish.h"
 #include "policy/setting.h"
+#include "session/login.h"
 #include "session/own.h"
 
 #include <errno.h>
@@ -60,6 +61,22 @@ static void tell_resolv(struct net *net)
     if (send(net->control_fd, &net->resolv, offsetof(struct net_message, text) + net->resolv_size,
              MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         net->resolv_size = SIZE_MAX;
+}
+
+/* SECURITY: it is in this process no longer than that takes. */
+static void tell_login(struct session *session)
+{
+    struct net_message message = {.kind = NET_LOGIN};
+    struct bawn_error why = {0};
+    int length = login_read(session->request->environ, message.text, NET_LOGIN_BYTES, &why);
+
+    if (length < 0)
+        session_say(session, &why);
+    else if (length > 0)
+        (void)send(session->net.control_fd, &message,
+                   offsetof(struct net_message, text) + (size_t)length,
+                   MSG_NOSIGNAL | MSG_DONTWAIT);
+    explicit_bzero(&message, sizeof(message));
 }
 
 static void tell_who(struct net *net, const struct net_question *question)
@@ -221,6 +238,8 @@ static int start(struct session *session, struct bawn_error *err)
     net->resolv_size = SIZE_MAX;
     (void)look_at_resolv(net);
     tell_resolv(net);
+    if (session->request->image->upstream_proxy)
+        tell_login(session);
     list_fds(session, image_fd, far_end, door_fd, &work);
     return aide_start(&net->aide, &work, channel, err);
 }

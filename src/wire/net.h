@@ -43,6 +43,7 @@ enum net_kind {
     NET_LOOK,   /* net -> launcher: look whether it changed; an answer comes only then */
     NET_WHO,    /* net -> launcher: struct net_question; launcher -> net: struct net_answer, in the
                    order of the questions */
+    NET_LOGIN,  /* launcher -> net: USER:PASSWORD at the upstream proxy. Before net starts */
     NET_KINDS,
 };
 
@@ -51,7 +52,7 @@ struct net_door {
     int32_t errnum; /* answered: 0, and the descriptor is beside it */
 };
 
-enum { NET_TEXT_BYTES = 8192 };
+enum { NET_TEXT_BYTES = 8192, NET_LOGIN_BYTES = 512 };
 
 struct net_message {
     uint32_t kind; /* enum net_kind */

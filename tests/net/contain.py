@@ -7,6 +7,7 @@ Each case has both sides: what is allowed works, and what is not fails as it mus
 packet log, which no program inside can reach, saw nothing of it.
 """
 import argparse
+import base64
 import json
 import os
 import signal
@@ -185,6 +186,49 @@ def through_upstream(t):
         t.saw_nothing()
     same(5, proxy.count, "connections to the proxy")
     proxy.close()
+
+
+@case("H-03 the login at an upstream proxy is a file of the user's, and nowhere inside", goes_red=False)
+def login_at_upstream(t):
+    login = "me:Secret-word 1"
+    proxy = Server("127.0.0.1", 3128, forwarding({f"{WEB}:80": (WEB_ADDRESSES[0], 80)}, login))
+    place = Path(t.world.env["HOME"], ".config/bawn/proxy-login")
+    log, hidden = t.world.folder / "login-log", base64.b64encode(login.encode()).decode()
+    options = ["--set", "sandbox.network.upstream_proxy=http://127.0.0.1:3128", "--rw", place.parent.parent.parent,
+               "--debug-log", log]
+    place.parent.mkdir(parents=True, exist_ok=True)
+
+    def said(text, mode=0o600):
+        if text is not None:
+            place.write_text(text)
+            place.chmod(mode)
+        return runs(t, ["sh", "-c", f"curl -sS -m 10 http://{WEB}/here; env; cat {place}; ls -l {place}; "
+                        "cat /proc/[0-9]*/environ | tr '\\0' '\\n'"], WEB, options)
+
+    try:
+        result = said(None)
+        works("the upstream proxy wants a login (status 407)" in result, result)
+        for text in (login, login + "\n"):
+            result = said(text)
+            works("lab /here" in result, result)
+            assert "Secret" not in result and hidden not in result + log.read_text(), result
+        works(f"Proxy-Authorization: Basic {hidden}\r\n".encode() in proxy.said[-1], proxy.said)
+        same([], [event for event in t.events if "roxy-" in json.dumps(event)], "headers that went on to the server")
+        result = said("me:other")
+        works("does not take the login in ~/.config/bawn/proxy-login (status 407)" in result, result)
+        for text, mode, why in ((login, 0o640, "others may read or write it"), ("me", 0o600, "one line USER:PASSWORD"),
+                                (login + "\nX: y\n", 0o600, "one line USER:PASSWORD"),
+                                (f"me:{'x' * 600}", 0o600, "one line USER:PASSWORD"), ("", 0o600, "one line")):
+            result = said(text, mode)
+            works(why in result and "proxy-login is not used" in result and "status 407" in result, (text, result))
+            assert "Secret" not in result, result
+        place.write_text(login)
+        _, plan, errors, _ = t.world.run([t.world.bawn, "plan", "--isolated", "--net", "proxy", *options[:2]])
+        works("127.0.0.1:3128" in plan, errors)
+        assert "Secret" not in plan + errors, plan
+    finally:
+        place.unlink(missing_ok=True)
+        proxy.close()
 
 
 @case("H-03 a refusal says why, and which rule")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts bawn-net as the launcher would, in a network namespace of the test's own."""
+import base64
 import ctypes
 import fcntl
 import os
@@ -226,12 +227,18 @@ def pump(source, target):
         pass
 
 
-def forwarding(servers):
-    """A proxy outside that knows CONNECT: HOST:PORT to the address and port of a server. What it hears is in said."""
+def forwarding(servers, login=None):
+    """A proxy outside that knows CONNECT: HOST:PORT to the address and port of a server. What it hears is in said.
+    login: USER:PASSWORD that it wants."""
+    wanted = b"Proxy-Authorization: Basic " + base64.b64encode((login or "").encode()) + b"\r\n"
+
     def serve(server, sock):
         head = read_head(sock)
         server.said.append(head)
         target = servers.get(head.split(b" ")[1].decode())
+        if login and wanted not in head:
+            sock.sendall(b"HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 0\r\n\r\n")
+            return
         if not head.startswith(b"CONNECT ") or target is None:
             sock.sendall(b"HTTP/1.1 403 Not here\r\nContent-Length: 5\r\n\r\nnever")
             return

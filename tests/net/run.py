@@ -1072,7 +1072,7 @@ def an_upstream_proxy_that_does_not_do_it_is_a_bad_gateway():
     for serve, words in (
             (forwarding({}), b"the upstream proxy refuses the connection (status 403)"),
             (saying(b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n"),
-             b"the upstream proxy wants a password (status 407)"),
+             b"the upstream proxy wants a login (status 407)"),
             (saying(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"), b"(status 101)"),
             (saying(b"HTTP/1.1 204 No Content\r\n\r\n"), b"(status 204)"),
             (saying(b""), b"the upstream proxy ended before it had answered"),

@@ -70,7 +70,7 @@ COMPLAINS(port_over_65535_is_refused, "sandbox: {network: {http_proxy_port: 6553
 COMPLAINS(password_of_a_proxy_is_refused_and_not_told,
           "sandbox: {network: {upstream_proxy: 'http://me:secret@p.example:3128'}}\n",
           "p.yaml:1:37 error config.bad_value: sandbox.network.upstream_proxy: 'the value' is not "
-          "http://HOST:PORT, without a user and a password\n")
+          "http://HOST:PORT; a login is in ~/.config/bawn/proxy-login\n")
 
 COMPLAINS(suffix_of_a_proxy_has_stars, "sandbox: {network: {upstream_no_proxy: [.corp.example]}}\n",
           "p.yaml:1:41 error config.bad_value: sandbox.network.upstream_no_proxy: '.corp.example': "
