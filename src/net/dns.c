@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/dns.h"
 
+#include "base/text.h"
 #include "net/reader.h"
 
 #include <ctype.h>
@@ -146,18 +147,61 @@ static void write_extension(struct writer *writer, const struct dns_answer *answ
     write_bytes(writer, answer->text, text);
 }
 
+/* Label by label. Names of hosts have no dot at an end. */
+static size_t encode_name(const char *name, uint8_t out[static NAME_BYTES_MAX])
+{
+    struct writer writer = {.out = out};
+
+    while (*name) {
+        size_t label = strcspn(name, ".");
+
+        if (label == 0 || label > LABEL_BYTES_MAX || writer.size + label + 2 > NAME_BYTES_MAX)
+            return 0;
+        write_number(&writer, (uint32_t)label, 1);
+        write_bytes(&writer, name, label);
+        name += label + (name[label] == '.');
+    }
+    write_number(&writer, 0, 1);
+    return writer.size;
+}
+
+/* What the records of an answer hold, of the same size each. */
+struct records {
+    const uint8_t *bytes;
+    size_t size, count;
+    uint8_t name[NAME_BYTES_MAX];
+};
+
+static void find_records(const struct dns_query *query, const struct dns_answer *answer,
+                         struct records *ret)
+{
+    ret->bytes = answer->addresses;
+    ret->size = query->type == DNS_AAAA ? 16 : 4;
+    ret->count = answer->address_count;
+    if (!answer->name)
+        return;
+    ret->bytes = ret->name;
+    ret->size = encode_name(answer->name, ret->name);
+    ret->count = ret->size ? 1 : 0;
+}
+
 size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *answer,
                         size_t limit, uint8_t out[static DNS_ANSWER_MAX])
 {
     struct writer writer = {.size = 0};
-    size_t address_bytes = query->type == DNS_AAAA ? 16 : 4;
+    struct records records;
     size_t fixed =
         HEADER_BYTES + query->question_bytes + (query->has_extension ? EXTENSION_BYTES : 0);
     size_t room = (limit < DNS_ANSWER_MAX ? limit : DNS_ANSWER_MAX) - fixed;
-    size_t fit = room / (12 + address_bytes);
-    size_t count = answer->address_count < fit ? answer->address_count : fit;
-    uint32_t flags = IS_ANSWER | HAS_RECURSION | (query->wants_recursion ? WANTS_RECURSION : 0) |
-                     (count < answer->address_count ? IS_CUT : 0) | answer->code;
+    size_t count;
+    uint32_t flags;
+
+    find_records(query, answer, &records);
+    count = room / (12 + records.size);
+    if (count > records.count)
+        count = records.count;
+    flags = IS_ANSWER | HAS_RECURSION | (query->wants_recursion ? WANTS_RECURSION : 0) |
+            (count < records.count ? IS_CUT : 0) | answer->code;
 
     writer.out = out;
     write_number(&writer, query->id, 2);
@@ -172,10 +216,60 @@ size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *
         write_number(&writer, query->type, 2);
         write_number(&writer, query->class, 2);
         write_number(&writer, answer->lasts_seconds, 4);
-        write_number(&writer, (uint32_t)address_bytes, 2);
-        write_bytes(&writer, answer->addresses + i * address_bytes, address_bytes);
+        write_number(&writer, (uint32_t)records.size, 2);
+        write_bytes(&writer, records.bytes + i * records.size, records.size);
     }
     if (query->has_extension)
-        write_extension(&writer, answer, room - count * (12 + address_bytes));
+        write_extension(&writer, answer, room - count * (12 + records.size));
     return writer.size;
+}
+
+/* "1.2.0.192" is 192.0.2.1. */
+static bool reverse_v4(const char *name, size_t length, struct host *ret_address)
+{
+    char text[sizeof("255.255.255.255")] = "";
+    size_t end = length, written = 0;
+
+    if (length >= sizeof(text))
+        return false;
+    while (end > 0) {
+        size_t start = end;
+
+        while (start > 0 && name[start - 1] != '.')
+            start--;
+        if (written > 0)
+            text[written++] = '.';
+        memcpy(text + written, name + start, end - start);
+        written += end - start;
+        end = start > 0 ? start - 1 : 0;
+    }
+    return host_parse_address(text, ret_address);
+}
+
+/* A digit and a dot for each four bits, the last first. */
+static bool reverse_v6(const char *name, size_t length, struct host *ret_address)
+{
+    char text[sizeof("0000:0000:0000:0000:0000:0000:0000:0000")] = "";
+    size_t written = 0;
+
+    if (length != 63)
+        return false;
+    for (size_t i = 0; i < 32; i++) {
+        if (!isxdigit((unsigned char)name[62 - 2 * i]) || (i < 31 && name[61 - 2 * i] != '.'))
+            return false;
+        if (i > 0 && i % 4 == 0)
+            text[written++] = ':';
+        text[written++] = name[62 - 2 * i];
+    }
+    return host_parse_address(text, ret_address);
+}
+
+bool dns_reverse(const char *name, struct host *ret_address)
+{
+    static const char v4[] = ".in-addr.arpa", v6[] = ".ip6.arpa";
+    size_t length = strlen(name);
+
+    if (text_ends_with(name, v4))
+        return reverse_v4(name, length - (sizeof(v4) - 1), ret_address);
+    return text_ends_with(name, v6) && reverse_v6(name, length - (sizeof(v6) - 1), ret_address);
 }

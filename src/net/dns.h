@@ -6,7 +6,7 @@
 
 #include "policy/netrule.h"
 
-enum dns_type { DNS_A = 1, DNS_AAAA = 28 };
+enum dns_type { DNS_A = 1, DNS_PTR = 12, DNS_AAAA = 28 };
 
 enum dns_code {
     DNS_OK = 0,
@@ -45,6 +45,7 @@ struct dns_answer {
     /* All of the type that was asked for: 4 or 16 bytes each. */
     const uint8_t *addresses;
     size_t address_count;
+    const char *name; /* of DNS_PTR, which has no addresses; or NULL */
 };
 
 /* Returns 0; a positive code to answer with (then *ret_query has what can be told: the id); or
@@ -55,6 +56,9 @@ int dns_read_query(const void *bytes, size_t size, struct dns_query *ret_query);
  * and the answer says so: the client then asks by TCP. */
 size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *answer,
                         size_t limit, uint8_t out[static DNS_ANSWER_MAX]);
+
+/* The address whose name is asked for: 1.2.0.192.in-addr.arpa, or the like of IPv6. */
+bool dns_reverse(const char *name, struct host *ret_address);
 
 /* What an answer by UDP may have. */
 size_t dns_udp_limit(const struct dns_query *query);

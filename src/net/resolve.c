@@ -17,7 +17,6 @@
 
 enum {
     CLASS_INTERNET = 1,
-    TYPE_POINTER = 12,
     LASTS_SECONDS = 30,
     TELL_EVERY_MS = 1000,
 };
@@ -364,6 +363,23 @@ static void take_name(struct resolver *resolver, const struct asker *asker,
         refuse_unless_by(resolver, asker, query, host, &decision);
 }
 
+/* Programs look for the names of addresses by themselves: no rule is about that, and nobody outside
+ * is asked. An address that stands for a name has that name. */
+static void reply_pointer(struct resolver *resolver, const struct asker *asker,
+                          const struct dns_query *query)
+{
+    char name[LIMIT_HOST_BYTES] = "localhost";
+    struct host address;
+    bool is_known = dns_reverse(query->name, &address) &&
+                    (strcmp(address.name, "127.0.0.1") == 0 || strcmp(address.name, "::1") == 0 ||
+                     names_find(resolver->names, &address, name));
+
+    if (is_known)
+        reply(asker, query, &(struct dns_answer){.lasts_seconds = LASTS_SECONDS, .name = name});
+    else
+        reply_code(asker, query, DNS_NO_NAME);
+}
+
 bool resolve_ask(struct resolver *resolver, const struct asker *asker, const void *bytes,
                  size_t size)
 {
@@ -377,10 +393,10 @@ bool resolve_ask(struct resolver *resolver, const struct asker *asker, const voi
         reply_code(asker, &query, (enum dns_code)code);
     else if (query.class != CLASS_INTERNET)
         reply_code(asker, &query, DNS_NOT_DONE);
-    /* Programs look for the names of addresses by themselves: no rule is about that. What no host
-     * is called, or what would be an address to somebody, is not there either. */
-    else if (query.type == TYPE_POINTER || host_parse_rule(query.name, &host) ||
-             host.kind != HOST_NAME)
+    else if (query.type == DNS_PTR)
+        reply_pointer(resolver, asker, &query);
+    /* What no host is called, or what would be an address to somebody, is not there. */
+    else if (host_parse_rule(query.name, &host) || host.kind != HOST_NAME)
         reply_code(asker, &query, DNS_NO_NAME);
     else
         take_name(resolver, asker, &query, &host);

@@ -7,6 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t out[DNS_ANSWER_MAX], addresses[16 * 64];
     struct dns_query query;
+    struct host address;
     struct dns_answer answer = {.reason = DNS_BLOCKED, .text = "why", .addresses = addresses};
     int result = dns_read_query(data, size, &query);
     size_t limit, written;
@@ -24,5 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(written >= 12 && written <= limit && memcmp(out, data, 2) == 0 && out[2] & 0x80);
     fuzz_require(memcmp(out + 12, query.question, query.question_bytes) == 0);
     (void)dns_write_answer(&query, &answer, DNS_ANSWER_MAX, out);
+    if (query.type == DNS_PTR && dns_reverse(query.name, &address))
+        fuzz_require(address.kind == HOST_ADDRESS);
+    answer.name = query.name;
+    written = dns_write_answer(&query, &answer, limit, out);
+    fuzz_require(written >= 12 && written <= limit);
     return 0;
 }

@@ -231,6 +231,20 @@ def login_at_upstream(t):
         proxy.close()
 
 
+@case("H an address that stands for a name has that name, and nobody outside is asked for any", goes_red=False)
+def names_of_addresses(t):
+    python = ("import socket, sys; a = socket.gethostbyname(sys.argv[1]); print(a, *socket.gethostbyaddr(a)[:1]);"
+              " six = socket.getaddrinfo(sys.argv[1], 1, socket.AF_INET6)[0][4][0]; print(socket.getnameinfo((six, 1), 0)[0])")
+    said = runs(t, ["sh", "-c", f"set -- $(getent ahosts {WEB} | grep STREAM | grep -v :); getent hosts $1; /usr/bin/python3 -c '{python}' {WEB};"
+                    " perl -MSocket -e 'print scalar gethostbyaddr(inet_aton($ARGV[0]), AF_INET), \"\\n\"' $1;"
+                    f" for a in {OTHER_ADDRESSES[0]} {WEB_ADDRESSES[0]} 198.18.7.7; do getent hosts $a || echo none; done"], WEB)
+    lines = said.splitlines()
+    works(len(lines) == 7 and lines[0].split()[1:] == [WEB] and lines[1].split()[1:] == [WEB]
+          and lines[2:4] == [WEB, WEB], said)
+    same(["none"] * 3, lines[4:], "names of others")
+    same({WEB}, {event["name"] for event in asked(t.events)}, "names that were asked for outside")
+
+
 @case("H-03 a refusal says why, and which rule")
 def refusal_says_why(t):
     result = t.tries([{"do": "talk", "send": get(OTHER)}])[0]

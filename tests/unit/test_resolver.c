@@ -192,7 +192,23 @@ static void ask_bytes(const uint8_t *bytes, size_t size)
     await(client);
 }
 
-/* "CODE ADDRESS ..." */
+/* Label by label, as it is in a record: "www.example". */
+static void name_text(const uint8_t *bytes, size_t size, char *out)
+{
+    ck_assert_uint_eq(bytes[size - 1], 0);
+    ck_assert_uint_le(size, 256);
+    for (size_t next = 0, i = 0; i < size - 1; i++) {
+        if (i == next && i > 0)
+            *out++ = '.';
+        if (i == next)
+            next += bytes[i] + 1U;
+        else
+            *out++ = (char)bytes[i];
+    }
+    *out = '\0';
+}
+
+/* "CODE ADDRESS ..."; a name where that was asked for. */
 static const char *answer_text(void)
 {
     static char text[512];
@@ -208,11 +224,14 @@ static const char *answer_text(void)
     at_byte += 5;
     for (; count > 0; count--) {
         size_t size = got[at_byte + 11];
-        char address[INET6_ADDRSTRLEN];
+        char address[256];
 
         ck_assert_uint_eq(got[at_byte + 9], 30);
-        ck_assert_ptr_nonnull(inet_ntop(size == 4 ? AF_INET : AF_INET6, got + at_byte + 12, address,
-                                        sizeof(address)));
+        if (got[at_byte + 3] == PTR)
+            name_text(got + at_byte + 12, size, address);
+        else
+            ck_assert_ptr_nonnull(inet_ntop(size == 4 ? AF_INET : AF_INET6, got + at_byte + 12,
+                                            address, sizeof(address)));
         length += (size_t)snprintf(text + length, sizeof(text) - length, " %s", address);
         at_byte += 12 + size;
     }
@@ -325,6 +344,32 @@ START_TEST(other_types_are_answered_without_asking)
     ck_assert_str_eq(ask("2.0.18.198.in-addr.arpa", PTR), "3");
     ck_assert_str_eq(ask("_dns.resolver.arpa", 64), "3");
     ck_assert_uint_eq(stub.asked, 0);
+}
+END_TEST
+
+START_TEST(an_address_that_stands_for_a_name_has_that_name)
+{
+    static const char v6[] =
+        "2.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.c.e.5.0.3.5.d.f.ip6.arpa";
+
+    ck_assert_str_eq(ask("2.0.18.198.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("ok.example", DNS_A), "0 198.18.0.2");
+    ck_assert_str_eq(ask("2.0.18.198.in-addr.arpa", PTR), "0 ok.example");
+    ck_assert_str_eq(ask("2.0.18.198.IN-ADDR.arpa", PTR), "0 ok.example");
+    ck_assert_str_eq(ask(v6, PTR), "0 ok.example");
+    ck_assert_str_eq(ask("1.0.0.127.in-addr.arpa", PTR), "0 localhost");
+    /* Of any other nobody is asked. */
+    ck_assert_str_eq(ask("3.0.18.198.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("1.0.18.198.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("10.113.0.203.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("0.18.198.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("2.0.0.18.198.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("02.0.18.198.in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask(v6 + 2, PTR), "3");
+    ck_assert_str_eq(ask("in-addr.arpa", PTR), "3");
+    ck_assert_str_eq(ask("ok.example", PTR), "3");
+    /* By another type the name of an address is no host's. */
+    ck_assert_str_eq(ask("2.0.18.198.in-addr.arpa", DNS_A), "3");
 }
 END_TEST
 
@@ -602,6 +647,7 @@ int main(void)
     tcase_add_test(tests, nobody_outside_hears_of_a_name_that_is_not_allowed);
     tcase_add_test(tests, a_refusal_is_told_once_a_second);
     tcase_add_test(tests, other_types_are_answered_without_asking);
+    tcase_add_test(tests, an_address_that_stands_for_a_name_has_that_name);
     tcase_add_test(tests, localhost_is_the_sandbox_s_own);
     tcase_add_test(tests, what_is_outside_is_told_apart);
     tcase_add_test(tests, a_name_whose_addresses_are_not_allowed_is_not_there);
