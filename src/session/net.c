@@ -169,13 +169,18 @@ static void tell_end(struct session *session)
     session_say(session, &said);
 }
 
+static void close_published(struct net *net)
+{
+    while (net->published_count > 0)
+        (void)close(take_fd(&net->published[--net->published_count]));
+}
+
 static int give_up(struct session *session)
 {
     forget_listeners(session);
     while (session->launch.listener_count > 0)
         (void)close(take_fd(&session->launch.listeners[--session->launch.listener_count]));
-    while (session->net.published_count > 0)
-        (void)close(take_fd(&session->net.published[--session->net.published_count]));
+    close_published(&session->net);
     tell_end(session);
     return 0;
 }
@@ -343,4 +348,6 @@ void session_close_net(struct session *session)
     drop_control(session);
     aide_end(&session->net.aide, END_MS);
     aide_end(&session->net.door, 0);
+    /* Who waits for the end may want the ports. */
+    close_published(&session->net);
 }

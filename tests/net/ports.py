@@ -411,6 +411,19 @@ def publish_many(t):
         pass
 
 
+@case("publish: whoever waits for the end of a session finds its ports free")
+def publish_ends(t):
+    for round in range(12):
+        words = t.world.words(["sleep", "60"], (), ["--detach", "--publish", "9201:7001"])
+        status, sid, errors, _ = t.world.run(words)
+        works(status == 0, errors)
+        if round % 2:
+            visit(("127.0.0.1", 9201), b"x")  # bawn-net runs, and has them, too
+        works(t.bawn("stop", sid.strip())[0] == 0, "stop")
+        with socket.socket() as probe:
+            assert probe.connect_ex(("127.0.0.1", 9201)) != 0, f"round {round}: the port is still open"
+
+
 @case("publish: a session that is detached, and its end")
 def publish_detached(t):
     words = t.world.words(["/usr/bin/python3", HERE / "serve.py", "127.0.0.1", INSIDE], (),
