@@ -403,12 +403,25 @@ void session_account(struct session *session)
         tell_stats(session, &metrics);
 }
 
+static void say_as_json(const struct session *session, const struct bawn_error *said)
+{
+    autostrbuf struct strbuf out = {0};
+
+    json_add_error(&out, said, NULL);
+    strbuf_add(&out, "\n");
+    if (!out.failed)
+        say_text(session, out.text, out.length);
+}
+
 void session_say(const struct session *session, const struct bawn_error *said)
 {
     log_event(session->request->log, "said", {"code", said->code}, {"text", said->message});
     /* It is in the report; and nobody reads our streams any more. */
     if (session->request->report_fd >= 0)
         return;
-    say(session, "bawn: %s\n%s%s%s", said->message, said->hint[0] ? "hint: " : "", said->hint,
-        said->hint[0] ? "\n" : "");
+    if (session->request->is_json)
+        say_as_json(session, said);
+    else
+        say(session, "bawn: %s\n%s%s%s", said->message, said->hint[0] ? "hint: " : "", said->hint,
+            said->hint[0] ? "\n" : "");
 }

@@ -224,7 +224,8 @@ static const struct option run_rows[] = {
      .name = "stats",
      .help =
          "At the end, say what the command used, and how many connections and bytes went to each "
-         "host that it reached. With --json, one document in one line, with refused hosts, too."},
+         "host that it reached. With --json, one document in one line, with refused hosts, too; "
+         "what else bawn says on standard error is a document in a line of its own then."},
     {.id = OPTION_COLS,
      .name = "cols",
      .value = "N",

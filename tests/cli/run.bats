@@ -435,6 +435,13 @@ calls_of() {
     [ "$(json_get "$stderr" 'd["hosts"]')" = '[]' ]
 }
 
+@test "run: with --json all that bawn says at the end is JSON, a document in a line" {
+    run -124 --separate-stderr "$BAWN" run --json --stats --set sandbox.limits.time=1 -- sleep 20
+    [ "${#stderr_lines[@]}" -eq 2 ]
+    [ "$(json_get "${stderr_lines[0]}" 'sorted(d["error"])')" = "['code', 'hint', 'message']" ]
+    [ "$(json_get "${stderr_lines[1]}" 'd["elapsed_ms"] >= 1000')" = True ]
+}
+
 @test "run: the library's own files are not shown inside" {
     run "$BAWN" run -- sh -c 'ls -a / /run /tmp; cat /proc/1/environ; ls ~/.cache'
     [[ $output != *plans* ]]

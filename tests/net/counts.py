@@ -124,6 +124,7 @@ def many_are_told(world):
     status, _, errors, _ = world.sandbox(ATTACK, [WEB], ["--stats", "--json"],
                                          data=json.dumps([refused(host) for host in hosts]).encode())
     works(status == 0, errors)
+    same([], [line for line in errors.splitlines() if line.startswith(("bawn:", "hint:"))], "lines that are no JSON")
     rows = json.loads(errors.splitlines()[-1])["hosts"]
     same([row(f"{host}:80", refused=1) for host in hosts[:ROWS - 1]] + [row("", refused=NAMES - ROWS + 1)], rows,
          "hosts")
