@@ -359,6 +359,9 @@ live "keys" python3 tests/live/keys.py "$work/plain/bin/bawn"
 beside live "bawn-net alone" python3 tests/net/run.py --build "$work/plain/bin"
 beside live "bawn-net alone, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
     python3 tests/net/run.py --build "$work/asan/bin" --sanitized
+beside live "requests on kept connections" python3 tests/net/kept.py --build "$work/plain/bin"
+beside live "requests on kept connections, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
+    python3 tests/net/kept.py --build "$work/asan/bin" --sanitized
 together
 live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --runs 60 --at-once 20
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \

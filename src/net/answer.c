@@ -24,6 +24,14 @@ static bool next_line(const char **at, const char *end, struct line *ret_line)
     return true;
 }
 
+static void trim(struct line *line)
+{
+    while (line->bytes && (*line->at == ' ' || *line->at == '\t'))
+        *line = (struct line){line->at + 1, line->bytes - 1};
+    while (line->bytes && (line->at[line->bytes - 1] == ' ' || line->at[line->bytes - 1] == '\t'))
+        line->bytes--;
+}
+
 /* Whether the line is the field of this name; *ret_value: what it says. */
 static bool is_field(struct line line, const char *name, struct line *ret_value)
 {
@@ -32,11 +40,26 @@ static bool is_field(struct line line, const char *name, struct line *ret_value)
     if (line.bytes <= length || strncasecmp(line.at, name, length) != 0 || line.at[length] != ':')
         return false;
     *ret_value = (struct line){line.at + length + 1, line.bytes - length - 1};
-    while (ret_value->bytes && (*ret_value->at == ' ' || *ret_value->at == '\t'))
-        *ret_value = (struct line){ret_value->at + 1, ret_value->bytes - 1};
-    while (ret_value->bytes && strchr(" \t", ret_value->at[ret_value->bytes - 1]))
-        ret_value->bytes--;
+    trim(ret_value);
     return true;
+}
+
+/* Whether a list has the word. */
+static bool has_word(struct line list, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (list.bytes) {
+        const char *comma = memchr(list.at, ',', list.bytes);
+        struct line one = {list.at, comma ? (size_t)(comma - list.at) : list.bytes};
+        size_t skip = one.bytes + (comma ? 1 : 0);
+
+        trim(&one);
+        if (one.bytes == length && strncasecmp(one.at, word, length) == 0)
+            return true;
+        list = (struct line){list.at + skip, list.bytes - skip};
+    }
+    return false;
 }
 
 static bool read_length(struct line text, uint64_t *ret_length)
@@ -73,6 +96,8 @@ static bool read_field(struct line line, struct answer *answer, bool *has_length
             return false;
         answer->body = HTTP_CHUNKED;
     }
+    if (is_field(line, "connection", &value) && has_word(value, "close"))
+        answer->keeps = false;
     return !(*has_length && answer->body == HTTP_CHUNKED);
 }
 
@@ -82,6 +107,7 @@ static void settle_body(struct answer *answer, bool is_head, bool has_length)
         is_head || answer->status < 200 || answer->status == 204 || answer->status == 304;
 
     answer->is_to_end = !has_none && !has_length && answer->body != HTTP_CHUNKED;
+    answer->keeps = answer->keeps && !answer->is_to_end;
     if (has_none)
         answer->body = HTTP_NO_BODY;
     else if (has_length && answer->body_bytes)
@@ -97,6 +123,8 @@ int answer_read(const char *bytes, size_t size, bool is_head, struct answer *ret
 
     if (answer.status < 0)
         return answer.status;
+    answer.is_old = size < 8 || bytes[7] == '0';
+    answer.keeps = !answer.is_old;
     for (bool is_first = true; next_line(&at, end, &line); is_first = false) {
         if (line.bytes == 0) {
             answer.head_bytes = (size_t)(at - bytes);
@@ -109,7 +137,7 @@ int answer_read(const char *bytes, size_t size, bool is_head, struct answer *ret
     return size < ANSWER_HEAD_MAX ? 0 : -EBADMSG;
 }
 
-void answer_write(const char *bytes, const struct answer *answer, struct strbuf *out)
+void answer_write(const char *bytes, const struct answer *answer, bool keeps, struct strbuf *out)
 {
     /* What is between server and proxy. */
     static const char *const ours[] = {"connection", "keep-alive", "proxy-connection"};
@@ -126,5 +154,5 @@ void answer_write(const char *bytes, const struct answer *answer, struct strbuf 
             strbuf_add(out, "\r\n");
         }
     }
-    strbuf_add(out, "Connection: close\r\n\r\n");
+    strbuf_add(out, keeps ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
 }

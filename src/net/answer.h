@@ -14,6 +14,8 @@ struct answer {
     enum http_body_kind body;
     uint64_t body_bytes;
     bool is_to_end; /* the body ends with the connection */
+    bool is_old;    /* HTTP/1.0 */
+    bool keeps;     /* the server says nothing against another request behind it */
 };
 
 /*
@@ -23,7 +25,7 @@ struct answer {
  */
 int answer_read(const char *bytes, size_t size, bool is_head, struct answer *ret_answer);
 
-/* The head as it goes on to the client: the connection ends with it. */
-void answer_write(const char *bytes, const struct answer *answer, struct strbuf *out);
+/* The head as it goes on to the client, with whether the client's connection is kept behind it. */
+void answer_write(const char *bytes, const struct answer *answer, bool keeps, struct strbuf *out);
 
 #endif

@@ -86,9 +86,12 @@ static void look_http(struct connection *connection)
         refuse_request(connection, 400, "a proxy needs the whole address");
         return;
     }
+    if (!http_may_follow(&request) || !http_is_same_host(&request.to, &connection->to))
+        kept_leave_server(connection);
     connection->to = request.to;
     connection->way = request.is_connect ? WAY_CONNECT : WAY_HTTP;
     if (request.is_connect) {
+        connection->is_kept = false;
         connection_drop_held(connection, request.head_bytes);
         connection->speaks_http = false;
     }
@@ -104,6 +107,14 @@ static void look(struct connection *connection)
         look_socks(connection);
     else
         look_http(connection);
+}
+
+void ask_again(struct connection *connection)
+{
+    connection->stage = STAGE_ASK;
+    if (connection->held.length)
+        look_http(connection);
+    ask_step(connection);
 }
 
 void ask_step(struct connection *connection)

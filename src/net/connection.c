@@ -92,6 +92,9 @@ void connection_enter(struct connection *connection)
 
 void connection_leave(struct connection *connection)
 {
+    /* Here, or each of many requests in a row would be judged inside the one before. */
+    while (connection->depth == 1 && connection->stage == STAGE_KEPT)
+        kept_step(connection);
     if (--connection->depth || connection->stage != STAGE_OVER)
         return;
     free(connection);
@@ -258,6 +261,8 @@ bool connection_is_opaque(const struct connection *connection)
 
 void connection_step(struct connection *connection)
 {
+    if (connection->stage == STAGE_ASK || connection->stage == STAGE_OPENING)
+        kept_watch_server(connection);
     switch (connection->stage) {
     case STAGE_ASK:
         ask_step(connection);
@@ -281,6 +286,7 @@ void connection_step(struct connection *connection)
     case STAGE_TUNNEL:
         tunnel_step(connection);
         break;
+    case STAGE_KEPT:
     case STAGE_REFUSED:
         break;
     case STAGE_UNHEARD:

@@ -11,6 +11,7 @@
  *     parent    a proxy outside, if all go through one, is asked for a tunnel
  *     opening   the first bytes of a tunnel must name the host that was decided on
  *     exchange  one request of HTTP and its answer
+ *     kept      what remains of both connections for the next one
  *     tunnel    bytes pass both ways
  *     refuse    the client is told why not, or is reset
  *
@@ -35,6 +36,7 @@ enum stage {
     STAGE_PARENT,
     STAGE_OPENING,
     STAGE_EXCHANGE,
+    STAGE_KEPT, /* answered; whoever holds it last goes on with it */
     STAGE_TUNNEL,
     STAGE_REFUSED,  /* it is not known yet who is */
     STAGE_UNHEARD,  /* refused; the first byte tells whether it would understand an answer */
@@ -80,6 +82,11 @@ struct connection {
     unsigned interim;        /* answers before the last one */
     struct http_body chunks; /* of the answer, if it has any */
     bool is_head, upgrades, is_answered, is_up_over;
+    /* Of those that are kept behind one. */
+    bool keeps_client, keeps_server; /* as far as is known by now */
+    bool is_kept;                    /* this is not the first request */
+    bool is_server_kept;             /* it has answered all that it was asked */
+    size_t asked_bytes; /* of the request, held until a server that was kept has answered */
 };
 
 /* connection.c. Takes the descriptor. to: where the client meant to go; NULL: to a proxy. */
@@ -122,6 +129,19 @@ void opening_step(struct connection *connection);
 /* Passes on the request that is at the front of what is held. */
 void exchange_start(struct connection *connection);
 void exchange_step(struct connection *connection);
+/* An answer has gone out whole: what is kept of both connections, and the next request. */
+bool kept_is_worth_it(const struct connection *connection);
+void kept_step(struct connection *connection);
+/* Whether the next request for the same host can go to the same server. */
+bool kept_has_server(struct connection *connection);
+void kept_leave_server(struct connection *connection);
+/* While nothing is asked of it. */
+void kept_watch_server(struct connection *connection);
+/* It ended without a word: asks once more, on a new connection. False: that may not be. */
+bool kept_retry(struct connection *connection);
+/* Another request of the same client. */
+void ask_again(struct connection *connection);
+void opening_again(struct connection *connection);
 
 /* refuse.c: what the client is told, in the way it came. */
 void refuse_decision(struct connection *connection, const struct net_decision *decision);

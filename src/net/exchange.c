@@ -3,9 +3,9 @@
  * One request of HTTP and its answer.
  *
  * How it works: the head that was judged is written anew, its body is passed on as far as
- * it goes by its own word, and so is the answer. Then both connections end: the client's next
- * request comes on a new one, and is judged like the first. SECURITY: what a client sends
- * behind its request, or a server behind its answer, goes nowhere.
+ * it goes by its own word, and so is the answer. What becomes of the connections then is in
+ * net/kept.c. SECURITY: what a client sends behind its request is another request, and judged like
+ * the first; what a server sends behind its answer goes nowhere.
  */
 #include "net/answer.h"
 #include "net/connection.h"
@@ -31,6 +31,18 @@ static void break_body(struct connection *connection)
         connection_reset(connection);
     else
         refuse_request(connection, 400, "chunks that are none");
+}
+
+/* What comes behind the body. */
+static void hold_rest(struct connection *connection, const char *bytes, size_t size)
+{
+    if (!connection->keeps_client || size == 0)
+        return;
+    strbuf_add_bytes(&connection->held, bytes, size);
+    if (connection->held.failed)
+        connection->keeps_client = false;
+    else
+        connection->gate->held_bytes += size;
 }
 
 /* Passes on what there is of the body. */
@@ -66,6 +78,7 @@ static void move_body(struct connection *connection)
         }
         if (flow_send(&connection->up, scratch, (size_t)taken) < 0)
             end_up(connection);
+        hold_rest(connection, scratch + taken, (size_t)(got - taken));
     }
 }
 
@@ -125,6 +138,8 @@ static bool begin_body(struct connection *connection, const struct answer *answe
         taken = 0;
     if (taken < 0)
         return false;
+    if ((size_t)taken < size)
+        connection->keeps_server = false;
     strbuf_add_bytes(&down->front, rest, (size_t)taken);
     if (answer->body == HTTP_LENGTH)
         down->left = answer->body_bytes - (size_t)taken;
@@ -137,7 +152,10 @@ static void pass_answer(struct connection *connection, const struct answer *answ
 {
     struct strbuf *front = &connection->down.front;
 
-    answer_write(connection->answer.text, answer, front);
+    connection->keeps_server = connection->keeps_server && answer->keeps;
+    connection->keeps_client = connection->keeps_client && !answer->is_to_end && !answer->is_old &&
+                               kept_is_worth_it(connection);
+    answer_write(connection->answer.text, answer, connection->keeps_client, front);
     if (!begin_body(connection, answer) || front->failed)
         connection_reset(connection);
     strbuf_done(&connection->answer);
@@ -195,9 +213,12 @@ static void await_answer(struct connection *connection)
         if (got == -EAGAIN)
             continue;
         if (got <= 0) {
-            refuse_answer(connection, "the server ended before it had answered");
+            if (!kept_retry(connection))
+                refuse_answer(connection, "the server ended before it had answered");
             return;
         }
+        connection_drop_held(connection, connection->asked_bytes);
+        connection->asked_bytes = 0;
         strbuf_add_bytes(&connection->answer, gate->scratch, (size_t)got);
         if (connection->answer.failed)
             connection_reset(connection);
@@ -229,11 +250,24 @@ static void move_chunks(struct connection *connection)
         if (got == -EAGAIN)
             continue;
         taken = got > 0 ? http_body_take(&connection->chunks, gate->scratch, (size_t)got) : -1;
+        if (taken < got)
+            connection->keeps_server = false;
         if (taken < 0 || flow_send(&connection->down, gate->scratch, (size_t)taken) < 0) {
             connection_reset(connection);
             return;
         }
     }
+}
+
+static void end_exchange(struct connection *connection)
+{
+    if (connection->keeps_client) {
+        connection->stage = STAGE_KEPT;
+        return;
+    }
+    end_close(connection->gate->parts.hub, &connection->server);
+    connection->stage = STAGE_FAREWELL;
+    farewell_step(connection);
 }
 
 static void move_down(struct connection *connection)
@@ -248,9 +282,7 @@ static void move_down(struct connection *connection)
     case FLOW_WAITS:
         break;
     case FLOW_ENDED:
-        end_close(connection->gate->parts.hub, &connection->server);
-        connection->stage = STAGE_FAREWELL;
-        farewell_step(connection);
+        end_exchange(connection);
         break;
     case FLOW_BROKEN:
         connection_reset(connection);
@@ -290,6 +322,10 @@ void exchange_start(struct connection *connection)
     http_write_request(held->text, &request, &connection->up.front);
     http_body_begin(&connection->body, &request);
     connection->upgrades = request.upgrades;
+    connection->keeps_client = request.keeps;
+    connection->keeps_server = http_may_follow(&request);
+    connection->asked_bytes = connection->is_server_kept ? request.head_bytes : 0;
+    connection->is_server_kept = false;
     connection->is_head = request.method_bytes == 4 && memcmp(request.method, "HEAD", 4) == 0;
     rest = held->length - request.head_bytes;
     taken = http_body_take(&connection->body, held->text + request.head_bytes, rest);
@@ -298,9 +334,11 @@ void exchange_start(struct connection *connection)
         return;
     }
     strbuf_add_bytes(&connection->up.front, held->text + request.head_bytes, (size_t)taken);
-    /* What comes behind is for a web socket alone. */
-    connection_drop_held(connection,
-                         request.upgrades ? request.head_bytes + (size_t)taken : held->length);
+    /* What comes behind is for a web socket, or the next request. */
+    if (!connection->asked_bytes)
+        connection_drop_held(connection, request.upgrades || request.keeps
+                                             ? request.head_bytes + (size_t)taken
+                                             : held->length);
     if (connection->up.front.failed)
         connection_reset(connection);
     else

@@ -31,7 +31,7 @@ struct fields {
 /* What the fields say, each once. */
 struct said {
     struct span host, length, coding, upgrade;
-    bool is_upgrade_named;
+    bool is_upgrade_named, is_close_named;
 };
 
 static bool is_token_byte(char byte)
@@ -142,6 +142,8 @@ static const char *note_field(struct said *said, const struct field *field)
         return note_once(&said->upgrade, field->value, "two fields Upgrade");
     if (is_named(field->name, "connection"))
         said->is_upgrade_named |= has_word(field->value, "upgrade");
+    if (is_named(field->name, "connection") || is_named(field->name, "proxy-connection"))
+        said->is_close_named |= has_word(field->value, "close");
     return NULL;
 }
 
@@ -180,7 +182,7 @@ static const char *read_host(struct span text, uint16_t default_port, struct hos
     return host_parse_target(target, ret_host);
 }
 
-static bool is_same_host(const struct host *a, const struct host *b)
+bool http_is_same_host(const struct host *a, const struct host *b)
 {
     return a->kind == b->kind && a->port == b->port && strcmp(a->name, b->name) == 0;
 }
@@ -220,7 +222,7 @@ static const char *read_target(struct span target, const struct said *said, uint
     wrong = read_host(said->host, request->is_connect ? request->to.port : default_port, &named);
     if (wrong)
         return wrong;
-    return is_same_host(&named, &request->to) ? NULL : "Host is not the host of the target";
+    return http_is_same_host(&named, &request->to) ? NULL : "Host is not the host of the target";
 }
 
 static const char *read_length(struct span text, uint64_t *ret_length)
@@ -336,6 +338,7 @@ int http_read_request(const char *bytes, size_t size, uint16_t default_port,
         *ret_wrong = read_body(&said, is_old, &request);
     if (*ret_wrong)
         return -BAD;
+    request.keeps = !is_old && !said.is_close_named && !request.upgrades;
     *ret_request = request;
     return 1;
 }
@@ -366,6 +369,14 @@ static bool is_for_us(struct span name, struct fields all)
     return false;
 }
 
+bool http_may_follow(const struct http_request *request)
+{
+    const struct span method = {request->method, request->method_bytes};
+
+    return request->keeps && request->body == HTTP_NO_BODY &&
+           (is_named(method, "GET") || is_named(method, "HEAD") || is_named(method, "OPTIONS"));
+}
+
 void http_write_request(const char *bytes, const struct http_request *request, struct strbuf *out)
 {
     const char *end = memchr(bytes, '\r', request->head_bytes);
@@ -388,8 +399,11 @@ void http_write_request(const char *bytes, const struct http_request *request, s
         strbuf_addf(out, "%.*s: %.*s\r\n", (int)field.name.bytes, field.name.at,
                     (int)field.value.bytes, field.value.at);
     }
-    strbuf_add(out, request->upgrades ? "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-                                      : "Connection: close\r\n\r\n");
+    if (request->upgrades)
+        strbuf_add(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    else
+        strbuf_add(out, http_may_follow(request) ? "Connection: keep-alive\r\n\r\n"
+                                                 : "Connection: close\r\n\r\n");
 }
 
 int http_read_status(const char *bytes, size_t size)

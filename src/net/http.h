@@ -22,11 +22,15 @@ struct http_request {
     struct host to; /* with its port */
     bool is_connect;
     bool is_absolute; /* the target names the host, as those for a proxy do */
+    bool keeps;       /* the client would like to send more behind it */
     bool upgrades;    /* to a web socket: what follows an answer 101 is no HTTP */
     enum http_body_kind body;
     uint64_t body_bytes;
     size_t head_bytes;
 };
+
+/* Name or address, and port. */
+bool http_is_same_host(const struct host *a, const struct host *b);
 
 /* Whether so far it may become one, and not another protocol that begins with letters. */
 bool http_may_be_request(const char *bytes, size_t size);
@@ -40,10 +44,17 @@ int http_read_request(const char *bytes, size_t size, uint16_t default_port,
                       struct http_request *ret_request, const char **ret_wrong);
 
 /*
+ * Whether another request may follow on the same connection to a server.
+ * SECURITY: servers differ about where a body ends, and some do not see one at all.
+ * Only behind what has none do all of them see the next request where we do. Those that
+ * change nothing can be sent again, when the server has just ended the connection.
+ */
+bool http_may_follow(const struct http_request *request);
+
+/*
  * The head as it goes on to the server: to the path alone, without what is
- * between client and proxy, and with the connection's end behind the answer. So
- * a connection has one request, and a server never sees a second one that nobody
- * judged.
+ * between client and proxy. Unless http_may_follow, the connection ends behind the
+ * answer. So a server never sees another request that nobody judged.
  */
 void http_write_request(const char *bytes, const struct http_request *request, struct strbuf *out);
 

@@ -47,6 +47,14 @@ static void check_hello(struct connection *connection, const struct hello *hello
         connection_join(connection);
 }
 
+/* The next request is decided on anew. */
+static void go_on(struct connection *connection, const struct http_request *request)
+{
+    if (!http_may_follow(request))
+        kept_leave_server(connection);
+    reach_start(connection);
+}
+
 static void look_http(struct connection *connection)
 {
     struct http_request request;
@@ -54,7 +62,8 @@ static void look_http(struct connection *connection)
     int result = http_read_request(connection->held.text, connection->held.length,
                                    connection->to.port, &request, &wrong);
 
-    connection->speaks_http = memchr(connection->held.text, ' ', connection->held.length);
+    connection->speaks_http =
+        connection->is_kept || memchr(connection->held.text, ' ', connection->held.length);
     if (result == 0)
         return;
     if (result < 0)
@@ -63,6 +72,8 @@ static void look_http(struct connection *connection)
         refuse_request(connection, 405, "CONNECT is for proxies");
     else if (!agrees(connection, &request.to))
         refuse_words(connection, NULL, "the request is for another host ('%s')", request.to.name);
+    else if (connection->is_kept)
+        go_on(connection, &request);
     else
         exchange_start(connection);
 }
@@ -71,6 +82,11 @@ static void look(struct connection *connection)
 {
     struct hello hello;
 
+    /* Who has spoken HTTP goes on with it. */
+    if (connection->is_kept) {
+        look_http(connection);
+        return;
+    }
     switch (hello_read(connection->held.text, connection->held.length, &hello)) {
     case HELLO_MORE:
         break;
@@ -95,6 +111,16 @@ void opening_start(struct connection *connection)
     connection_set_deadline(connection, FIRST_MS);
     if (connection->held.length)
         look(connection);
+    opening_step(connection);
+}
+
+void opening_again(struct connection *connection)
+{
+    connection->stage = STAGE_OPENING;
+    if (connection->held.length) {
+        connection_set_deadline(connection, REST_MS);
+        look(connection);
+    }
     opening_step(connection);
 }
 

@@ -69,7 +69,7 @@ void reach_arrived(struct connection *connection)
     connection->is_reached = true;
     connection->server.source.ready = reach_server_ready;
     connection->server.source.context = connection;
-    if (connection->way == WAY_HTTP)
+    if (connection->way == WAY_HTTP || connection->is_kept)
         exchange_start(connection);
     else
         grant(connection);
@@ -184,6 +184,8 @@ static void go(struct connection *connection)
 
     if (connection->decision.access != ACCESS_ALLOW) {
         refuse_decision(connection, &connection->decision);
+    } else if (kept_has_server(connection)) {
+        exchange_start(connection);
     } else if (is_loopback_name(connection)) {
         (void)host_parse_address("127.0.0.1", &loopback[0]);
         (void)host_parse_address("::1", &loopback[1]);

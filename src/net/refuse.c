@@ -290,6 +290,8 @@ void refuse_late(struct connection *connection)
     case STAGE_OPENING:
         if (has_spoken && connection->speaks_http)
             refuse_request(connection, 408, "its head took too long");
+        else if (connection->is_kept)
+            connection_end(connection);
         else
             refuse_words(connection,
                          "if the server of this host speaks first, or it speaks something else "

@@ -25,12 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     fuzz_require(answer.head_bytes <= size && answer.status >= 100);
     fuzz_require(!answer.is_to_end || answer.body == HTTP_NO_BODY);
-    answer_write(bytes, &answer, &first);
+    fuzz_require(!answer.keeps || !(answer.is_to_end || answer.is_old));
+    answer_write(bytes, &answer, answer.keeps, &first);
     fuzz_require(answer_read(first.text, first.length, false, &again) == 1);
     fuzz_require(again.head_bytes == first.length && again.status == answer.status &&
-                 again.body == answer.body && again.is_to_end == answer.is_to_end);
+                 again.body == answer.body && again.is_to_end == answer.is_to_end &&
+                 again.keeps == answer.keeps);
     fuzz_require(answer.body != HTTP_LENGTH || again.body_bytes == answer.body_bytes);
-    answer_write(first.text, &again, &second);
+    answer_write(first.text, &again, again.keeps, &second);
     fuzz_require(strcmp(first.text, second.text) == 0);
     strbuf_done(&first);
     strbuf_done(&second);

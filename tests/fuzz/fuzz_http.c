@@ -43,6 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_require(again.head_bytes == first.length && again.body == request.body);
     fuzz_require(again.body_bytes == request.body_bytes && again.upgrades == request.upgrades);
     fuzz_require(strcmp(again.to.name, request.to.name) == 0 && again.to.port == request.to.port);
+    fuzz_require(http_may_follow(&again) == http_may_follow(&request));
+    fuzz_require(!http_may_follow(&request) || (request.keeps && request.body == HTTP_NO_BODY));
     http_write_request(first.text, &again, &second);
     fuzz_require(second.text && strcmp(first.text, second.text) == 0);
     strbuf_done(&first);

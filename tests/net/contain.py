@@ -512,6 +512,8 @@ SMUGGLED = {
     "a negative chunk": f"Transfer-Encoding: chunked\r\n\r\n-1\r\n{HIDDEN}",
     "a chunk without its end": f"Transfer-Encoding: chunked\r\n\r\n1\r\naXX0\r\n\r\n{HIDDEN}",
     "a chunk ended by LF": f"Transfer-Encoding: chunked\r\n\r\n1\na\n0\n\n{HIDDEN}",
+    "a note on a chunk with a line in it": f"Transfer-Encoding: chunked\r\n\r\n1;a\nb\r\na\r\n0\r\n\r\n{HIDDEN}",
+    "fields behind the last chunk": f"Transfer-Encoding: chunked\r\n\r\n0\r\nHost: {OTHER}\r\n\r\n{HIDDEN}",
 }
 
 
@@ -530,6 +532,30 @@ def smuggling(t):
         assert len(arrived) <= 2 and not [one for one in arrived if one["target"] == "/hidden"], f"{name}: {arrived}"
     result = t.tries([{"do": "talk", "send": forward + "Connection: close\r\nContent-Length: 5\r\n\r\nhello"}])[0]
     works(result["data"].endswith("hello"), result)
+
+
+@case("H-16 nor do they behind a request whose connection is kept")
+def smuggling_later(t):
+    for name, rest in SMUGGLED.items():
+        attempts = [{"do": "talk", **({} if front else {"to": [WEB, 80]}), "pause": pause, "seconds": 5,
+                     "send": [f"GET {front}/here HTTP/1.1\r\nHost: {WEB}\r\n\r\n",
+                              f"POST {front}/echo HTTP/1.1\r\nHost: {WEB}\r\n{rest}"]}
+                    for front in ("", f"http://{WEB}") for pause in (0, 0.05)]
+        for result in t.tries(attempts):
+            works("lab /here" in result["data"], f"{name}: {result}")
+            assert result["data"].count("HTTP/1.1 200") == 1, f"{name}: {result}"
+            assert "HTTP/1.1 400" in result["data"] or result["end"] in RESET and "chunk " in name + " ", f"{name}: {result}"
+        arrived = requests(t.events)
+        assert len(arrived) <= 8 and not [one for one in arrived if one["target"] == "/hidden"], f"{name}: {arrived}"
+    # A body that a careless server takes for a request is the last that it sees on that connection.
+    body = HIDDEN.replace(WEB, OTHER)
+    result = t.tries([{"do": "talk", "pause": 0.05, "stop": "HTTP/1.1 403", "seconds": 5, "send": [
+        f"GET http://{WEB}/here HTTP/1.1\r\nHost: {WEB}\r\n\r\n",
+        f"POST http://{WEB}/echo HTTP/1.1\r\nHost: {WEB}\r\nContent-Length: {len(body)}\r\n\r\n{body}",
+        f"GET http://{OTHER}/ HTTP/1.1\r\nHost: {OTHER}\r\n\r\n"]}])[0]
+    works(result["data"].count("HTTP/1.1 200") == 2 and result["end"] == "stop", result)
+    same(["keep-alive", "close"], [one["headers"].get("connection") for one in requests(t.events)], "the servers' connections")
+    t.saw_no_dial(OTHER_ADDRESSES)
 
 
 @case("H-16 a malformed first line is 400")

@@ -78,7 +78,8 @@ def saying(answer):
 
 
 def get(host, more="", method="GET", path="/"):
-    return f"{method} http://{host}{path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n"
+    """A request, the last on its connection."""
+    return f"{method} http://{host}{path} HTTP/1.1\r\nHost: {host}\r\nProxy-Connection: close\r\n{more}\r\n"
 
 
 @case
@@ -304,7 +305,7 @@ def what_two_readers_could_read_differently_is_refused():
         holds(b"/two" not in b"".join(server.said), name)
     server.said.clear()
     answer = ask(get("good.test") + get("good.test", path="/two"))
-    equal(answer.count(b"HTTP/1.1 200"), 1, "a second request behind the first")
+    equal(answer.count(b"HTTP/1.1 200"), 1, "another request behind the last")
     ask("POST http://good.test/one HTTP/1.1\r\nHost: good.test\r\nContent-Length: 0\r\n\r\n" + get("bad.test", path="/two"))
     holds(b"/two" not in b"".join(server.said), "what the server has seen")
     net.stop()
@@ -879,7 +880,8 @@ def an_address_that_was_handed_out_means_its_name():
         sock.sendall(data)
         equal(read_exactly(sock, len(data)), data, "direct")
     equal(ask(hello("raw.test"), 443, address), b"<reset>", "direct, another name")
-    equal(status_of(ask("GET / HTTP/1.1\r\nHost: good.test\r\n\r\n", 80, address)), 200, "direct, http")
+    equal(status_of(ask("GET / HTTP/1.1\r\nHost: good.test\r\nConnection: close\r\n\r\n", 80, address)), 200,
+          "direct, http")
     equal(status_of(ask("GET / HTTP/1.1\r\nHost: raw.test\r\n\r\n", 80, address)), 403, "direct, another host")
     equal(tunnel_says(address, data), data, "CONNECT")
     six = lookup("good.test", 28)

@@ -92,15 +92,40 @@ START_TEST(a_head_that_never_ends_is_no_answer)
 }
 END_TEST
 
-START_TEST(what_is_passed_on_ends_the_connection)
+START_TEST(what_is_passed_on_says_whether_more_may_come)
 {
     struct strbuf out = {0};
 
     accept_it("HTTP/1.1 200 OK\nConnection: keep-alive\nKeep-Alive: timeout=5\nX-Own: 1\n\n");
     answer_write("HTTP/1.1 200 OK\nConnection: keep-alive\nKeep-Alive: timeout=5\nX-Own: 1\n\n",
-                 &answer, &out);
+                 &answer, false, &out);
     ck_assert_str_eq(out.text, "HTTP/1.1 200 OK\r\nX-Own: 1\r\nConnection: close\r\n\r\n");
     strbuf_done(&out);
+    answer_write("HTTP/1.1 200 OK\nConnection: close\n\n", &answer, true, &out);
+    ck_assert_str_eq(out.text, "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n\r\n");
+    strbuf_done(&out);
+}
+END_TEST
+
+START_TEST(a_server_keeps_what_it_says_nothing_against)
+{
+    static const struct {
+        const char *head;
+        bool keeps;
+    } heads[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", true},
+        {"HTTP/1.1 204 No Content\r\n\r\n", true},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", true},
+        {"HTTP/1.1 200 OK\r\n\r\n", false},
+        {"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n", false},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", false},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: x , CLOSE\t,\r\n\r\n", false},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: closed\r\n\r\n", true}};
+
+    for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+        accept_it(heads[i].head);
+        ck_assert_msg(answer.keeps == heads[i].keeps, "%s", heads[i].head);
+    }
 }
 END_TEST
 
@@ -113,7 +138,8 @@ int main(void)
     tcase_add_test(tests, some_answers_have_no_body_whatever_they_say);
     tcase_add_test(tests, what_can_be_read_in_two_ways_is_no_answer);
     tcase_add_test(tests, a_head_that_never_ends_is_no_answer);
-    tcase_add_test(tests, what_is_passed_on_ends_the_connection);
+    tcase_add_test(tests, what_is_passed_on_says_whether_more_may_come);
+    tcase_add_test(tests, a_server_keeps_what_it_says_nothing_against);
     suite_add_tcase(suite, tests);
     return test_run(suite, "answer");
 }
