@@ -202,8 +202,9 @@ static int make_groups(const struct launch_request *request, const struct launch
 }
 
 /*
- * SECURITY: before pid 1 gets a command. Until then nobody but us is in the sandbox. Of two cores
- * pid 1 and the maker of its network need both: looked at earlier, it would hold one of them up.
+ * SECURITY: before pid 1 gets a command. Until then nobody but us is in the sandbox. It is done at
+ * once, while the maker of the network is being born. Who writes the id maps is late for that: of two
+ * cores pid 1 and the maker need both then, so it waits until one is free.
  */
 static int see_that_it_holds(const struct launch_request *request, const struct launch *launch,
                              int spare_fd, struct bawn_error *err)
@@ -211,7 +212,7 @@ static int see_that_it_holds(const struct launch_request *request, const struct 
     struct pollfd awaited[] = {{.fd = spare_fd, .events = POLLIN},
                                {.fd = launch->sock, .events = POLLIN}};
 
-    /* Without a word, or when pid 1 has failed: at once. */
+    /* When pid 1 has failed: at once. */
     if (spare_fd >= 0)
         (void)poll(awaited, 2, -1);
     return request->holds(request->holds_context)
@@ -228,7 +229,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
                             .user_ns = -EBADF,
                             .mount_ns = -EBADF,
                             .diag_fd = -EBADF};
-    autoclose int spare_fd = request->holds ? eventfd(0, EFD_CLOEXEC) : -EBADF;
+    bool writes_ids = ids_are_from_outside(request->image);
+    autoclose int spare_fd = request->holds && writes_ids ? eventfd(0, EFD_CLOEXEC) : -EBADF;
     int pair[2];
     int result = 0;
 
@@ -243,7 +245,7 @@ static int start_native(const struct launch_request *request, struct launch *ret
     }
     result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
     (void)close(pair[1]);
-    if (result == 0 && ids_are_from_outside(request->image))
+    if (result == 0 && writes_ids)
         result = ids_map(request, &launch, err);
     if (result == 0 && request->make_groups)
         result = make_groups(request, &launch, err);

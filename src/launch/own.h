@@ -13,7 +13,7 @@
  * Mustn't:  run anything of the caller's, follow a link of the host, or leave a descriptor open.
  * Ends:     by becoming pid 1 (stage_init), or by SYNC_FAILED with the error and _exit.
  */
-/* spare_fd: an eventfd that is written to when a core is free again, or -EBADF. */
+/* spare_fd: an eventfd that is written to when a core is free again; -EBADF: nobody waits for it. */
 _Noreturn void stage_setup(const struct launch_request *request, int sock, int spare_fd);
 
 /* Says SYNC_FAILED, at any time before a command runs, and ends. */
