@@ -14,6 +14,7 @@ enum {
     LIMIT_RULES = 250000,                 /* rules of one kind in a policy */
     LIMIT_OWN_PORT = 800,                 /* inside, bawn's: nobody else can have it */
     LIMIT_PORTS = 8,                      /* ports of the host's, and ports published */
+    LIMIT_STEERED_PORTS = 16,             /* that are listened at inside, without nf_tables */
     LIMIT_PROGRAMS = 64,                  /* that rules about hosts are for */
     LIMIT_HOST_BYTES = 254,               /* a DNS name */
     LIMIT_FURTHER_FDS = 8,                /* that a command gets beside its streams */

@@ -60,6 +60,7 @@ static const struct {
     {FEATURE_TUN, NOTHING, try_tun},
     {FEATURE_KVM, NOTHING, try_kvm},
     {FEATURE_FUSE, NOTHING, try_fuse},
+    {FEATURE_ANYIP, FEATURE_NET_NS, try_anyip},
 };
 
 static void fact_set(struct feature_fact *fact, const struct probe_result *result)
@@ -67,6 +68,12 @@ static void fact_set(struct feature_fact *fact, const struct probe_result *resul
     fact->available = result->errnum == 0;
     fact->errnum = result->errnum;
     (void)snprintf(fact->step, sizeof(fact->step), "%s", result->step);
+}
+
+/* Whoever has nf_tables has what does without it. */
+static bool is_known(const struct host_facts *facts, enum feature feature)
+{
+    return feature == FEATURE_ANYIP && facts->features[FEATURE_STEER].available;
 }
 
 static int probe_features(struct host_facts *facts)
@@ -84,6 +91,10 @@ static int probe_features(struct host_facts *facts)
 
         if (attempts[i].needs != NOTHING && !facts->features[attempts[i].needs].available)
             continue;
+        if (is_known(facts, attempts[i].feature)) {
+            facts->features[attempts[i].feature].available = true;
+            continue;
+        }
         r = probe_child_run(attempts[i].work, &env, limit, &result);
         if (r < 0)
             return r;

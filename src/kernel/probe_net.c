@@ -3,6 +3,7 @@
 #include "kernel/probe_try.h"
 #include "kernel/steer.h"
 #include "kernel/who.h"
+#include "wire/net.h"
 
 #include <net/if.h>
 #include <netinet/in.h>
@@ -40,15 +41,29 @@ static void load_diag(int diag_fd)
     }
 }
 
-PROBE_WORK(try_steer)
+static bool try_to_steer(struct steer *steer, struct probe_result *result,
+                         const struct probe_env *env)
 {
-    struct steer steer = {.takes_datagrams = true};
     int errnum;
 
     if (!try_net_ns(result, env))
         return false;
-    errnum = -steer_make(&steer);
-    if (steer.diag_fd >= 0)
-        load_diag(steer.diag_fd);
-    return errnum == 0 || probe_fail_with(result, errnum, steer.doing);
+    errnum = -steer_make(steer);
+    if (steer->diag_fd >= 0)
+        load_diag(steer->diag_fd);
+    return errnum == 0 || probe_fail_with(result, errnum, steer->doing);
+}
+
+PROBE_WORK(try_steer)
+{
+    struct steer steer = {.takes_datagrams = true};
+
+    return try_to_steer(&steer, result, env);
+}
+
+PROBE_WORK(try_anyip)
+{
+    struct steer steer = {.is_plain = true, .ports = {NET_PORT, NET_DNS_PORT}, .port_count = 2};
+
+    return try_to_steer(&steer, result, env);
 }

@@ -39,6 +39,7 @@ PROBE_WORK(try_notify_killable);
 /* probe_net.c */
 PROBE_WORK(try_net_ns);
 PROBE_WORK(try_steer);
+PROBE_WORK(try_anyip);
 
 /* probe_call.c */
 PROBE_WORK(try_pidfd);

@@ -117,6 +117,18 @@ static const struct place v6_places[] = {
 };
 enum { PLACES_OF_STREAMS = 2, PLACES = 4 };
 
+/* The places of a family that are made. */
+struct extent {
+    unsigned first, count;
+};
+
+static struct extent extent_of(const struct steer *steer)
+{
+    if (steer->is_plain)
+        return (struct extent){1, 1}; /* names */
+    return (struct extent){0, steer->takes_datagrams ? PLACES : PLACES_OF_STREAMS};
+}
+
 static long bind_place(long sock, const struct place *place)
 {
     struct sockaddr_in v4 = {
@@ -188,12 +200,28 @@ static int failed(struct steer *steer, const char *doing, int result)
     return result;
 }
 
+static int steer_all_ports(bool takes_datagrams)
+{
+    return takes_datagrams ? ask_kernel(NETLINK_NETFILTER, steer_all, sizeof(steer_all))
+                           : ask_kernel(NETLINK_NETFILTER, steer_streams, sizeof(steer_streams));
+}
+
+/* Whoever planned without nf_tables found none; now there may be. */
+static int use_tables(struct steer *steer)
+{
+    int result = steer_all_ports(steer->takes_datagrams);
+
+    if (!steer->is_plain)
+        return failed(steer, "steer connections by nf_tables", result);
+    return result < 0 ? 0 : failed(steer, "do without nf_tables, which works by now", -ESTALE);
+}
+
 int steer_make(struct steer *steer)
 {
     static const struct route v4 = ROUTE(AF_INET, RT_SCOPE_HOST, 1, 127, 0, 0, 1);
     static const struct route v6 =
         ROUTE(AF_INET6, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
-    unsigned places = steer->takes_datagrams ? PLACES : PLACES_OF_STREAMS;
+    struct extent extent = extent_of(steer);
     bool has_v6;
     int result;
 
@@ -205,21 +233,19 @@ int steer_make(struct steer *steer)
     result = failed(steer, "make every address local",
                     ask_kernel(NETLINK_ROUTE, &v4, v4.head.nlmsg_len));
     if (result == 0)
-        result = failed(steer, "steer connections by nf_tables",
-                        steer->takes_datagrams
-                            ? ask_kernel(NETLINK_NETFILTER, steer_all, sizeof(steer_all))
-                            : ask_kernel(NETLINK_NETFILTER, steer_streams, sizeof(steer_streams)));
+        result = use_tables(steer);
     if (result == 0)
-        result = failed(steer, "listen", add_listeners(steer, v4_places, places));
+        result =
+            failed(steer, "listen", add_listeners(steer, v4_places + extent.first, extent.count));
     if (result < 0)
         return result;
     result = ask_kernel(NETLINK_ROUTE, &v6, v6.head.nlmsg_len);
     has_v6 = !has_no_v6(result);
     if (has_v6 && result == 0)
-        result = add_listeners(steer, v6_places, places);
+        result = add_listeners(steer, v6_places + extent.first, extent.count);
     else if (!has_v6)
         result = 0;
     if (result < 0)
         return failed(steer, "listen with IPv6", result);
-    return failed(steer, "listen at ports of the host's", add_ports(steer, has_v6));
+    return failed(steer, "listen at ports", add_ports(steer, has_v6));
 }

@@ -9,6 +9,9 @@
  * meant. Datagrams to port 53 find the socket that is bound there. Others come to us
  * the same way as connections, and we answer by a raw socket; or they find nobody, and the
  * sender is told at once.
+ *
+ * Without nf_tables ordinary listeners at all addresses take what is for their port. At any
+ * other port nobody listens, and the kernel refuses.
  */
 #ifndef KERNEL_STEER_H
 #define KERNEL_STEER_H
@@ -18,14 +21,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STEER_LISTENERS = 8 + LIMIT_PORTS };
+enum {
+    STEER_PORTS = 2 + LIMIT_STEERED_PORTS + LIMIT_PORTS, /* our own two, the rules', the host's */
+    STEER_LISTENERS = 2 + STEER_PORTS,
+};
 
 struct steer {
-    uint16_t ports[LIMIT_PORTS]; /* given: those of the loopback that are listened at, too */
+    uint16_t ports[STEER_PORTS]; /* given: those of the loopback that are listened at, too */
     unsigned port_count;
-    bool takes_datagrams; /* given: those to all ports */
+    bool is_plain;        /* given: without nf_tables, at these ports alone */
+    bool takes_datagrams; /* given: those to all ports; not if it is plain */
     /* Of IPv4, then of IPv6, if there is any: streams, questions for names, with takes_datagrams
-     * those and what answers them. Then the given ports. */
+     * those and what answers them; if it is plain, questions alone. Then the given ports. */
     int listeners[STEER_LISTENERS];
     unsigned count;
     int diag_fd;       /* tells of the sockets inside, see kernel/who.h; negative: nobody does */
@@ -33,7 +40,8 @@ struct steer {
 };
 
 /* In a new network namespace whose loopback is up, by who may change it. Bare calls: libc's errno
- * stays as it is. Returns 0 or a negative errno; the descriptors are the caller's in any case. */
+ * stays as it is. Returns 0 or a negative errno; the descriptors are the caller's in any case.
+ * -ESTALE: it need not be plain. */
 int steer_make(struct steer *steer);
 
 #endif

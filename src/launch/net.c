@@ -15,6 +15,7 @@
 #include "launch/counts.h"
 #include "launch/own.h"
 #include "policy/setting.h"
+#include "wire/net.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -88,14 +89,31 @@ static _Noreturn int make_namespace(void *context)
         (void)syscall(SYS_exit, 0);
 }
 
-/* Those of the host's that are reached by the same number inside. */
+/* Each is listened at once. */
+static void add_port(struct steer *steer, unsigned long port)
+{
+    unsigned i = 0;
+
+    while (i < steer->port_count && steer->ports[i] != port)
+        i++;
+    if (i == steer->port_count && i < STEER_PORTS)
+        steer->ports[steer->port_count++] = (uint16_t)port;
+}
+
+/* Those of the host's that are reached by the same number inside. Where nf_tables does not steer,
+ * those that are answered at all, too. */
 static void find_ports(const struct image *image, struct steer *steer)
 {
     steer->count = steer->port_count = 0;
+    if (steer->is_plain) {
+        add_port(steer, NET_PORT);
+        add_port(steer, NET_DNS_PORT);
+    }
+    image_each (image, PART_PORTS, uint32_t, port)
+        add_port(steer, *port);
     image_each (image, PART_ITEMS, struct image_item, item) {
-        if (item->list == LIST_NETWORK_HOST_PORTS && steer->port_count < LIMIT_PORTS)
-            steer->ports[steer->port_count++] =
-                (uint16_t)strtoul(image_string(image, item->value), NULL, 10);
+        if (item->list == LIST_NETWORK_HOST_PORTS)
+            add_port(steer, strtoul(image_string(image, item->value), NULL, 10));
     }
 }
 
@@ -107,6 +125,7 @@ int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
     const int flags = CLONE_VM | CLONE_FILES;
 
     maker->image = image;
+    maker->steer.is_plain = image->flags & IMAGE_PLAIN;
     maker->steer.takes_datagrams = image->flags & IMAGE_DATAGRAMS;
     find_ports(image, &maker->steer);
     maker->spare_fd = spare_fd;

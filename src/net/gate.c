@@ -4,11 +4,12 @@
 #include "base/error.h"
 #include "net/connection.h"
 #include "net/resolve.h"
-#include "policy/build.h"
+#include "policy/network.h"
 #include "wire/net.h"
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,48 +71,59 @@ void gate_freed(struct gate *gate)
         set_listening(gate, true);
 }
 
-static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-    struct host first = {0}, second = {0};
+enum loopback { LOOPBACK_NOT, LOOPBACK_OTHER, LOOPBACK_FIRST };
 
-    host_from_address(a, &first);
-    host_from_address(b, &second);
-    return first.port == second.port && memcmp(first.address, second.address, 16) == 0;
+/* Of IPv4 there are many, and all but the first are nobody's. */
+static enum loopback loopback_of(const struct host *host)
+{
+    static const unsigned char v6[16] = {[15] = 1}, v4[16] = {[10] = 0xff, 0xff, 127, 0, 0, 1};
+
+    if (memcmp(host->address, v6, sizeof(v6)) == 0 || memcmp(host->address, v4, sizeof(v4)) == 0)
+        return LOOPBACK_FIRST;
+    return host_is_v4(host) && host->address[12] == v4[12] ? LOOPBACK_OTHER : LOOPBACK_NOT;
 }
 
-/* At a port of the host's, which is listened to at every loopback address, because that takes one
- * descriptor. SECURITY: it is the host's localhost at the two that localhost has; who came by
- * another one wants that very address. */
-static void take_port(struct gate *gate, int fd, struct host *to)
+/* As the kernel does where nobody listens, if later. */
+static void reset(int fd)
 {
-    if (strcmp(to->name, "127.0.0.1") == 0 || strcmp(to->name, "::1") == 0)
-        *to = (struct host){.kind = HOST_NAME, .name = "localhost", .port = to->port};
-    connection_start(gate, fd, to);
+    const struct linger at_once = {.l_onoff = 1};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(fd);
 }
 
-static void take(struct gate_listener *listener, int fd)
+/* SECURITY: what is meant for the loopback is never the loopback of the host's, but for the ports
+ * that the policy lists. Those are listened to at every loopback address, because that takes one
+ * descriptor: they are the host's localhost at the two that localhost has, and who came by another
+ * one wants that very address. */
+static void take_local(struct gate *gate, int fd, const struct host *to, enum loopback loopback)
 {
-    struct gate *gate = listener->gate;
+    const struct host port = {.kind = HOST_NAME, .name = "localhost", .port = to->port};
+
+    if (to->port == NET_PORT && loopback == LOOPBACK_FIRST)
+        connection_start(gate, fd, NULL);
+    else if (to->port != NET_PORT && network_host_port(gate->parts.policy, to->port))
+        connection_start(gate, fd, loopback == LOOPBACK_FIRST ? &port : to);
+    else
+        reset(fd);
+}
+
+static void take(struct gate *gate, int fd)
+{
     struct sockaddr_storage address = {0};
     socklen_t size = sizeof(address);
     struct host to = {0};
+    enum loopback loopback;
 
     if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) {
         close(fd);
         return;
     }
-    host_from_address(&listener->address, &to);
-    if (to.port != NET_PORT) {
-        host_from_address(&address, &to);
-        take_port(gate, fd, &to);
-        return;
-    }
-    if (is_same(&address, &listener->address)) {
-        connection_start(gate, fd, NULL);
-        return;
-    }
     host_from_address(&address, &to);
-    if (to.port == NET_DNS_PORT)
+    loopback = loopback_of(&to);
+    if (loopback != LOOPBACK_NOT)
+        take_local(gate, fd, &to, loopback);
+    else if (to.port == NET_DNS_PORT)
         (void)resolve_take_tcp(gate->parts.resolver, fd);
     else
         connection_start(gate, fd, &to);
@@ -131,7 +143,7 @@ static void ready(void *context, uint32_t events)
         else
             errno = EMFILE;
         if (fd >= 0) {
-            take(listener, fd);
+            take(gate, fd);
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -144,14 +156,11 @@ static void ready(void *context, uint32_t events)
 int gate_listen(struct gate *gate, int fd, struct bawn_error *err)
 {
     struct gate_listener *listener = &gate->listeners[gate->listener_count];
-    socklen_t size = sizeof(listener->address);
 
     if (gate->listener_count == GATE_LISTENERS)
         return error_set(err, ENOSPC, "net.listeners", "more than %d listeners", GATE_LISTENERS);
     *listener = (struct gate_listener){
         .gate = gate, .source = {.fd = fd, .events = EPOLLIN, .ready = ready, .context = listener}};
-    if (getsockname(fd, (struct sockaddr *)&listener->address, &size) < 0)
-        return error_errno(err, errno, "getsockname");
     gate->listener_count++;
     end_tune_local(fd);
     return hub_add(gate->parts.hub, &listener->source, err);

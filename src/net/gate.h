@@ -3,9 +3,10 @@
  * All connections of a sandbox to the world: who is let in, and what they share.
  *
  * How it works: a listener hands over a connection, and with it where its client wanted to
- * go, for that is its local address. One to the listener's own address is to a proxy: it
- * says itself where it wants to go. A listener at another port than NET_PORT stands for
- * that port of the host's loopback. See net/connection.h for what becomes of it.
+ * go, for that is its local address. One to NET_PORT of the loopback is to a proxy: it
+ * says itself where it wants to go. One to another port of the loopback is to that port of the
+ * host's, if the policy lists it; else nobody is there. See net/connection.h for what becomes of
+ * all others.
  */
 #ifndef NET_GATE_H
 #define NET_GATE_H
@@ -27,7 +28,7 @@ struct resolver;
 struct who;
 
 enum {
-    GATE_LISTENERS = 2 + LIMIT_PORTS,
+    GATE_LISTENERS = 2 + LIMIT_STEERED_PORTS + LIMIT_PORTS,
     GATE_HELD_BYTES = 64 * 1024 * 1024, /* what clients have said and nobody has judged yet */
 };
 
@@ -46,7 +47,6 @@ struct gate_parts {
 struct gate_listener {
     struct gate *gate;
     struct hub_source source;
-    struct sockaddr_storage address;
 };
 
 struct gate {

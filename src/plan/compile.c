@@ -60,6 +60,7 @@ static void set_flags(struct compiler *compiler)
 
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
                   (plan->network.steers ? IMAGE_STEERS : 0U) |
+                  (plan->network.is_plain ? IMAGE_PLAIN : 0U) |
                   (plan->network.mode == NETWORK_ISOLATED ? IMAGE_DATAGRAMS : 0U) |
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
@@ -138,6 +139,11 @@ static void add_net_rules(struct compiler *compiler)
             continue;
         entry = rules_pack_item(item, keep_string, compiler);
         compiler_add(compiler, PART_ITEMS, &entry, sizeof(entry));
+    }
+    vec_each (&compiler->input->plan->network.ports, port) {
+        uint32_t entry = *port;
+
+        compiler_add(compiler, PART_PORTS, &entry, sizeof(entry));
     }
 }
 

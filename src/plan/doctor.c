@@ -153,8 +153,9 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          NULL},
     [FEATURE_STEER] =
         {"nftables", "nf_tables: a filtered network", FINDING_WARN, FEATURE_NET_NS,
-         "The network modes proxy and isolated do not work, and bawn runs no policy that wants one "
-         "of them: a rule of nf_tables (tproxy) brings all that the command sends to bawn-net.",
+         "The network mode isolated does not work. In the mode proxy, programs that know of no "
+         "proxy reach only the ports that rules name, 80 and 443, and are refused at others: a "
+         "rule of nf_tables (tproxy) would bring all that the command sends to bawn-net.",
          "The kernel loads nf_tables and nft_tproxy by itself where it finds these modules. If it\n"
          "does not, load them at boot; for a container, on its host:\n"
          "    printf 'nf_tables\\nnft_tproxy\\n' | "
@@ -162,6 +163,13 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "    sudo modprobe -a nf_tables nft_tproxy\n"
          "A kernel that has no such modules must be built with CONFIG_NF_TABLES_INET and\n"
          "CONFIG_NFT_TPROXY."},
+    [FEATURE_ANYIP] =
+        {"anyip", "local routes: a filtered network without nf_tables", FINDING_WARN,
+         FEATURE_NET_NS,
+         "The network modes proxy and isolated do not work, and bawn runs no policy that wants one "
+         "of them.",
+         "A filter around bawn (a container or another sandbox) refuses routes of a network\n"
+         "namespace of its own: let it allow netlink sockets, or run bawn outside of it."},
     [FEATURE_TUN] = {"tun", "/dev/net/tun: networks for containers inside", FINDING_NOTE, NOTHING,
                      "Only sandbox.process.containers needs it: podman inside gives containers a "
                      "network with it (pasta, slirp4netns).",
@@ -316,7 +324,8 @@ static const char *remedy_for(const struct host_facts *facts, enum feature featu
     case FEATURE_CGROUP:
         return remedy_for_cgroup(facts);
     case FEATURE_STEER:
-        if (fact->errnum == ETIMEDOUT)
+    case FEATURE_ANYIP:
+        if (fact->errnum == ETIMEDOUT || fact->errnum == ESTALE)
             return remedy_slow_modules;
         return facts->in_container && is_refusal(fact->errnum) ? remedy_container : usual;
     case FEATURE_KVM:
@@ -331,6 +340,14 @@ static const char *remedy_for(const struct host_facts *facts, enum feature featu
     default:
         return usual;
     }
+}
+
+/* What is lost without nf_tables depends on what else there is. */
+static const char *costs_for(const struct host_facts *facts, enum feature feature)
+{
+    if (feature == FEATURE_STEER && !facts->features[FEATURE_ANYIP].available)
+        return texts[FEATURE_ANYIP].costs;
+    return texts[feature].costs;
 }
 
 const char *facts_feature_name(enum feature feature)
@@ -370,7 +387,7 @@ static void describe(const struct host_facts *facts, enum feature feature, struc
         return;
     }
     finding->level = texts[feature].level;
-    finding->costs = texts[feature].costs;
+    finding->costs = costs_for(facts, feature);
     finding->remedy = remedy_for(facts, feature);
     if (fact->errnum)
         (void)snprintf(finding->detail, sizeof(finding->detail), "%s: %s",

@@ -44,6 +44,7 @@ static void print_head(const struct image *image, struct strbuf *out)
                                        {IMAGE_BIND_REMOUNT, "bind and remount"},
                                        {IMAGE_ONCE, "for one start"},
                                        {IMAGE_STEERS, "steered"},
+                                       {IMAGE_PLAIN, "without nf_tables"},
                                        {0}};
 
     strbuf_addf(out, "backend %s\n", backend_row(image->backend)->name);

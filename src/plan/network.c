@@ -21,6 +21,11 @@ static unsigned filtered_by(const struct plan *plan, const char **note)
 {
     if (plan->network.steers)
         return plan_held_by(plan, GUARANTEE_HOST);
+    if (plan->network.mode == NETWORK_ISOLATED && plan_has(plan, FEATURE_ANYIP)) {
+        *note = "every port of every host needs nf_tables, 'bawn doctor' says why there is none; "
+                "--net proxy does without, for hosts that are allowed";
+        return 0;
+    }
     *note =
         "connections cannot be steered to a proxy here, 'bawn doctor' says why; --net none goes "
         "without a network";
@@ -46,9 +51,10 @@ static unsigned offline_by(const struct plan *plan)
     return (by & BY_LANDLOCK) && !plan->landlock.handles_tcp ? 0 : by;
 }
 
-static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, const char **note)
+static unsigned rule_by(struct plan *plan, const struct net_rule *rule, const char **note)
 {
     const struct network_plan *network = &plan->network;
+    unsigned by;
 
     if (plan->backend == BACKEND_COUNT)
         return 0;
@@ -60,8 +66,12 @@ static unsigned rule_by(const struct plan *plan, const struct net_rule *rule, co
         }
         return offline_by(plan);
     }
-    if (is_filtered(plan))
-        return filtered_by(plan, note);
+    if (is_filtered(plan)) {
+        by = filtered_by(plan, note);
+        if (by)
+            *note = plan_ports_note(plan, rule);
+        return by;
+    }
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
 }
 
@@ -101,6 +111,11 @@ static int plan_mode(struct plan *plan)
         by |= filtered_by(plan, &note);
     if (note || plan->backend == BACKEND_COUNT)
         by = 0;
+    else if (plan->network.is_plain)
+        note = arena_printf(&plan->arena,
+                            "no nf_tables here: programs that know of no proxy reach the ports %s, "
+                            "and are refused at others",
+                            plan_ports_words(plan));
     if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin, by,
                      note) < 0)
         return -ENOMEM;
@@ -186,7 +201,12 @@ int plan_network(struct plan *plan)
     network->own_namespace =
         network->mode != NETWORK_HOST && (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_NAMESPACE);
     network->steers = network->own_namespace && is_filtered(plan) && plan_has(plan, FEATURE_STEER);
-    r = plan_rules(plan);
+    network->is_plain = network->own_namespace && network->mode == NETWORK_PROXY &&
+                        !network->steers && plan_has(plan, FEATURE_ANYIP);
+    network->steers |= network->is_plain;
+    r = network->is_plain ? plan_ports(plan) : 0;
+    if (r == 0)
+        r = plan_rules(plan);
     if (r == 0)
         r = plan_mode(plan);
     if (r == 0)

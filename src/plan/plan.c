@@ -17,6 +17,7 @@ void plan_done(struct plan *plan)
     vec_done(&plan->watches);
     vec_done(&plan->landlock.rules);
     vec_done(&plan->syscalls);
+    vec_done(&plan->network.ports);
     vec_done(&plan->limits);
     vec_done(&plan->env);
     vec_done(&plan->rules);

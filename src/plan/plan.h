@@ -87,6 +87,8 @@ struct network_plan {
     uint64_t mode;
     bool own_namespace;
     bool steers;             /* what it sends comes to us */
+    bool is_plain;           /* without nf_tables: that to these ports, and to our own two */
+    VEC(uint16_t) ports;     /* in the order of the rules */
     size_t allow, ask, deny; /* rules */
 };
 
@@ -141,6 +143,13 @@ int plan_env(struct plan *plan, const char *const *environ);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
 int plan_network(struct plan *plan);
+
+/* Finds the ports of a plan without nf_tables. */
+int plan_ports(struct plan *plan);
+/* Where an allowed host is reached only by a client of the proxy: words for that, or NULL. */
+const char *plan_ports_note(struct plan *plan, const struct net_rule *rule);
+/* "80, 443 and 22". */
+const char *plan_ports_words(struct plan *plan);
 
 /* Where the workspace is inside. */
 const char *plan_workspace_at(const struct plan *plan);

@@ -179,6 +179,20 @@ static void print_syscalls(const struct plan *plan, struct strbuf *out)
     }
 }
 
+/* Enforced is all the same; what works is less. */
+static void print_ports(const struct network_plan *network, struct strbuf *out)
+{
+    if (!network->is_plain)
+        return;
+    strbuf_add(out, "  without nf_tables: programs that know of no proxy reach the ports");
+    vec_each (&network->ports, port)
+        strbuf_addf(out, "%s %u", port == network->ports.items ? "" : ",", *port);
+    strbuf_addf(out,
+                "\n  and are refused at all others, which the proxy at 127.0.0.1:%d reaches;\n"
+                "  the command itself cannot listen at these ports\n",
+                LIMIT_OWN_PORT);
+}
+
 static void print_network(const struct plan *plan, struct strbuf *out)
 {
     const struct network_plan *network = &plan->network;
@@ -189,6 +203,7 @@ static void print_network(const struct plan *plan, struct strbuf *out)
         strbuf_addf(out, "; %zu hosts allowed, %zu asked about, %zu denied", network->allow,
                     network->ask, network->deny);
     strbuf_add(out, "\n");
+    print_ports(network, out);
     for (enum setting_id id = SETTING_NETWORK_UNLISTED; id <= SETTING_NETWORK_AUTHZ_PORT; id++)
         if (plan->policy->settings[id].is_set)
             strbuf_addf(out, "  %s: %s\n", setting_table[id].key, plan->policy->settings[id].text);
@@ -373,6 +388,12 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
     json_open(out, "network", '{');
     json_put_string(out, "mode", setting_table[SETTING_NETWORK_MODE].words[plan->network.mode]);
     json_put_bool(out, "own_namespace", plan->network.own_namespace);
+    if (plan->network.is_plain) {
+        json_open(out, "ports", '[');
+        vec_each (&plan->network.ports, port)
+            json_put_uint(out, NULL, *port);
+        json_close(out, ']');
+    }
     for (enum setting_id id = SETTING_NETWORK_UNLISTED; id <= SETTING_NETWORK_AUTHZ_PORT; id++)
         if (plan->policy->settings[id].is_set)
             json_put_string(out, strrchr(setting_table[id].key, '.') + 1,

@@ -19,7 +19,7 @@
 
 #include <sys/types.h>
 
-enum { AIDE_FDS = 28 };
+enum { AIDE_FDS = 40 };
 
 struct aide {
     pid_t pid; /* 0: there is none */

@@ -2,6 +2,7 @@
 #include "wire/image.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -9,7 +10,7 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimD";
+const char image_magic[8] = "bawnimE";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -22,6 +23,7 @@ static const size_t part_sizes[PART_COUNT] = {
     [PART_ENV] = sizeof(struct image_env),
     [PART_DEPS] = sizeof(struct image_dep),
     [PART_WATCHES] = sizeof(struct image_watch),
+    [PART_PORTS] = sizeof(uint32_t),
     [PART_NOTES] = sizeof(uint32_t),
     [PART_STRINGS] = 1,
 };
@@ -78,6 +80,15 @@ static bool strings_fit(const struct image *image)
     return fit;
 }
 
+static bool ports_fit(const struct image *image)
+{
+    bool fit = image_count(image, PART_PORTS) <= LIMIT_STEERED_PORTS;
+
+    image_each (image, PART_PORTS, uint32_t, port)
+        fit = fit && *port > 0 && *port <= UINT16_MAX;
+    return fit;
+}
+
 int image_check(const void *bytes, size_t size, struct bawn_error *err)
 {
     const struct image *image = bytes;
@@ -85,7 +96,8 @@ int image_check(const void *bytes, size_t size, struct bawn_error *err)
     if (size < sizeof(*image) || memcmp(image->magic, image_magic, sizeof(image_magic)) != 0 ||
         image->size != size || memchr(image->version, 0, sizeof(image->version)) == NULL ||
         memchr(image->release, 0, sizeof(image->release)) == NULL ||
-        strcmp(image->version, BAWN_VERSION) != 0 || !parts_fit(image, size) || !strings_fit(image))
+        strcmp(image->version, BAWN_VERSION) != 0 || !parts_fit(image, size) ||
+        !strings_fit(image) || !ports_fit(image))
         return error_set(err, EBADMSG, "image.bad", "compiled plan: not one of this version");
     return 0;
 }

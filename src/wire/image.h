@@ -178,6 +178,7 @@ enum image_flag {
     IMAGE_BIND_REMOUNT = 64, /* no mount_setattr: bind and remount */
     IMAGE_STEERS = 256,      /* what it sends goes to our listeners: see kernel/steer.h */
     IMAGE_DATAGRAMS = 512,   /* with IMAGE_STEERS: those to all ports, too */
+    IMAGE_PLAIN = 1024,      /* with IMAGE_STEERS: without nf_tables, at PART_PORTS */
     IMAGE_ONCE = 128, /* made from many files, or from some that changed: for one start only */
 };
 
@@ -194,6 +195,7 @@ enum image_part {
     PART_ENV,
     PART_DEPS,
     PART_WATCHES,
+    PART_PORTS,   /* uint32_t, with IMAGE_PLAIN: those that are answered inside */
     PART_NOTES,   /* uint32_t strings: what is not enforced here, for status */
     PART_STRINGS, /* bytes */
     PART_COUNT,

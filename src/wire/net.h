@@ -12,7 +12,9 @@
  * it says itself, by its family, its type and its port: a stream at NET_PORT takes all
  * connections of the sandbox, the one that a client meant is its local address
  * (IP_TRANSPARENT). A client that means that port on loopback speaks to a proxy.
- * A stream at any other port leads to the same port of the host's loopback.
+ * A stream at another port takes what is for it: on loopback that leads to the same
+ * port of the host's, if the policy lists it. Without nf_tables such streams, of IPv6 and IPv4
+ * at once, are all there are, at NET_PORT and 53 too; then a port that has none is refused.
  * Datagrams at port 53 are questions for names. In the mode isolated those to all other
  * ports come to a socket at NET_PORT (IP_RECVORIGDSTADDR), and a raw socket of each family
  * answers them.

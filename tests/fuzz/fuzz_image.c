@@ -41,6 +41,9 @@ static void read_all(const struct image *image)
     }
     image_each (image, PART_NOTES, uint32_t, note)
         read_string(image, *note);
+    fuzz_require(image_count(image, PART_PORTS) <= LIMIT_STEERED_PORTS);
+    image_each (image, PART_PORTS, uint32_t, port)
+        fuzz_require(*port > 0 && *port <= UINT16_MAX);
     for (size_t i = 0; i < image_count(image, PART_FILTER) * sizeof(uint64_t); i++)
         total += filter[i];
 }
@@ -94,6 +97,7 @@ struct whole {
     struct image_item items[2];
     struct image_env env[2];
     struct image_watch watches[2];
+    uint32_t ports[2];
     uint32_t notes[2];
     char strings[64];
 };
@@ -119,6 +123,7 @@ static void make_whole(struct whole *whole)
                             .items = {{.key = 36, .value = 46, .list = LIST_NETWORK_HOSTS},
                                       {.value = 46, .list = LIST_NETWORK_HOST_PORTS}},
                             .watches = {{.path = 1, .tree = 1}, {.path = 21, .flags = 1}},
+                            .ports = {80, 65535},
                             .notes = {7, 1}};
     memcpy(whole->strings, strings, sizeof(strings));
     image->workspace = image->workspace_at = image->cwd = 1;
@@ -133,6 +138,7 @@ static void make_whole(struct whole *whole)
     image->parts[PART_ITEMS] = span_of(offsetof(struct whole, items), 2);
     image->parts[PART_WATCHES] = span_of(offsetof(struct whole, watches), 2);
     image->parts[PART_ENV] = span_of(offsetof(struct whole, env), 2);
+    image->parts[PART_PORTS] = span_of(offsetof(struct whole, ports), 2);
     image->parts[PART_NOTES] = span_of(offsetof(struct whole, notes), 2);
     image->parts[PART_STRINGS] = span_of(offsetof(struct whole, strings), sizeof(whole->strings));
     /* What is compared with a constant is not what is tried here. */

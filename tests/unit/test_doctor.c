@@ -276,7 +276,8 @@ START_TEST(filtered_network_that_fails_gives_the_remedy_of_how_it_failed)
     take_away(&facts, FEATURE_STEER, ENOENT, "steer connections by nf_tables");
     finding = complaint(&facts, "nftables");
     ck_assert_int_eq(finding.level, FINDING_WARN);
-    assert_contains(finding.costs, "The network modes proxy and isolated do not work");
+    assert_contains(finding.costs, "The network mode isolated does not work");
+    assert_contains(finding.costs, "only the ports that rules name, 80 and 443");
     assert_contains(finding.remedy, "sudo modprobe -a nf_tables nft_tproxy");
     take_away(&facts, FEATURE_STEER, ETIMEDOUT, "time limit");
     assert_contains(complaint(&facts, "nftables").remedy, "Try again");
@@ -284,6 +285,20 @@ START_TEST(filtered_network_that_fails_gives_the_remedy_of_how_it_failed)
     assert_contains(complaint(&facts, "nftables").remedy, "modprobe");
     facts.in_container = true;
     assert_contains(complaint(&facts, "nftables").remedy, "docker run --security-opt");
+}
+END_TEST
+
+START_TEST(filtered_network_without_routes_is_none)
+{
+    struct host_facts facts = healthy();
+
+    take_away(&facts, FEATURE_STEER, EPERM, "make every address local");
+    take_away(&facts, FEATURE_ANYIP, EPERM, "make every address local");
+    assert_contains(complaint(&facts, "nftables").costs, "proxy and isolated do not work");
+    assert_contains(complaint(&facts, "anyip").costs, "proxy and isolated do not work");
+    assert_contains(complaint(&facts, "anyip").remedy, "netlink");
+    take_away(&facts, FEATURE_ANYIP, ESTALE, "do without nf_tables");
+    assert_contains(complaint(&facts, "anyip").remedy, "Try again");
 }
 END_TEST
 
@@ -383,6 +398,7 @@ int main(void)
     tcase_add_test(remedies, missing_cgroup_gives_the_remedy_of_who_asks);
     tcase_add_test(remedies, kvm_without_the_right_gives_the_group);
     tcase_add_test(remedies, filtered_network_that_fails_gives_the_remedy_of_how_it_failed);
+    tcase_add_test(remedies, filtered_network_without_routes_is_none);
     tcase_add_test(remedies, second_listener_is_told_from_an_old_kernel);
     tcase_add_test(remedies, ordinary_user_is_not_bothered_with_idmapped_mounts);
     tcase_add_test(remedies, examine_never_writes_past_the_end);
