@@ -44,7 +44,7 @@ pid_t process_split(int group_fd, int *ret_pidfd);
 
 /* In a child: keeps these descriptors, which become 0, 1... and stay open over an exec, and closes
  * all others. False: errno says why. */
-enum { PROCESS_FDS = 32 };
+enum { PROCESS_FDS = 48 };
 bool process_keep_fds(const int *fds, unsigned count);
 
 /* In a child: away from the terminal and its signals, with a name and a session of its own. */

@@ -207,6 +207,9 @@ _Noreturn void stage_fail(int sock, const struct bawn_error *err)
     _exit(125);
 }
 
+/* Beside the listeners: the root, two namespaces, what tells of sockets, and of calls. */
+_Static_assert(5 + STEER_LISTENERS <= SYNC_FDS, "one message has all of them");
+
 static int be_ready(const struct image *image, int sock, struct setup *setup,
                     struct bawn_error *err)
 {

@@ -17,6 +17,8 @@
 
 enum { KILLED_MS = 1000 };
 
+_Static_assert(AIDE_FDS + 1 <= PROCESS_FDS, "all of an aide's are kept");
+
 /* How a process came to be. */
 struct birth {
     const struct aide_work *work;

@@ -23,6 +23,10 @@ enum {
     END_MS = 500, /* to say what it has not said yet */
 };
 
+/* The listeners, those that are published, and the door. */
+_Static_assert(NET_LISTENER_FD + STEER_LISTENERS + LIMIT_PORTS + 1 <= AIDE_FDS,
+               "bawn-net gets all of them");
+
 static const char no_program[] = "run.no_net";
 
 /* The image for a program that has no file system. */

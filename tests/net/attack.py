@@ -290,6 +290,20 @@ def crowd(count, send, then, hold=0.0):
     return result
 
 
+def listen(at, options=()):
+    """Whether a program inside can listen there, and is then reached; options are of the socket, each 1."""
+    with socket.socket(socket.AF_INET6 if ":" in at[0] else socket.AF_INET) as sock:
+        for option in options:
+            sock.setsockopt(socket.SOL_SOCKET, option, 1)
+        sock.bind(tuple(at))
+        sock.listen()
+        with socket.create_connection(sock.getsockname()[:2], SECONDS) as client:
+            peer, _ = sock.accept()
+            with peer:
+                peer.sendall(b"mine")
+            return read_all(client)
+
+
 def sleep(seconds):
     time.sleep(seconds)
     return {}

@@ -68,7 +68,8 @@ def clients(built):
         Client("python urllib, https", [PYTHON], lambda h: [PYTHON, "-c", URLLIB, f"https://{h}/here"], env=ca),
         Client("python asyncio", [PYTHON], lambda h: [PYTHON, HERE / "client/streams.py", h, "/here"], env=ca),
         Client("node fetch", ["node"], lambda h: ["node", HERE / "client/fetch.mjs", f"https://{h}/here"], env=node),
-        Client("node http2", ["node"], lambda h: ["node", HERE / "client/h2.mjs", f"https://{h}:8443/here"], env=node),
+        Client("node http2", ["node"], lambda h: ["node", HERE / "client/h2.mjs", f"https://{h}:8443/here"], port=8443,
+               env=node),
         Client("git over http", ["git"], lambda h: ["sh", "-c", CLONE, f"http://{h}/git/part.git"], "a part"),
         Client("git over https", ["git"], lambda h: ["sh", "-c", CLONE, f"https://{h}/git/part.git"], "a part",
                env={"GIT_SSL_CAINFO": "ca.pem"}),
@@ -124,7 +125,8 @@ class Matrix:
             self.saw(client, self.world.witness.since(start), addresses)
 
     def sandbox(self, client, host, bare):
-        rule = f"{client.host}:22 opaque" if client.port == 22 else client.host
+        rule = f"{client.host}:{client.port}" if client.port else client.host
+        rule += " opaque" if client.port == 22 else ""
         command = [*(BARE if bare else []), *client.command(host)]
         options = ["--preset", "git"] if "git" in client.needs else []
         return self.world.sandbox(command, [rule], options, env=client.env)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from harness import Server, forwarding  # noqa: E402
-from world import HERE, Broken, Tap, World, asked, reached, requests, works  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, has_nft, reached, requests, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
@@ -608,9 +608,10 @@ def own_address(t):
     t.saw_no_dial(["198.51.100.99"])
     attempts = [{"do": "talk", "to": ["198.51.100.99", 80], "send": plain("198.51.100.99")},
                 {"do": "talk", "to": ["2001:db8::99", 80], "send": plain("[2001:db8::99]")}]
-    for result in t.tries(attempts, allow=[], options=["--net", "isolated"]):
-        same(403, code(result), result)
-    t.saw_no_dial(["198.51.100.99", "2001:db8::99"])
+    if has_nft():
+        for result in t.tries(attempts, allow=[], options=["--net", "isolated"]):
+            same(403, code(result), result)
+        t.saw_no_dial(["198.51.100.99", "2001:db8::99"])
     works(code(t.tries(attempts[:1], allow=["198.51.100.99"])[0]) == 200, "one that is listed")
 
 

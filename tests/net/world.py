@@ -11,6 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SETTLE_SECONDS = 5
+NETLINK_NETFILTER = 12
 # Clears every variable that speaks of a proxy, then runs the command.
 BARE = ["sh", "-c", 'for name in $(env | grep -iE "^[^=]*proxy|:800" | cut -d= -f1); do unset "$name"; done;'
         ' exec "$@"', "sh"]
@@ -24,6 +25,15 @@ def works(is_so, what):
     """What is allowed, and what the lab itself must do."""
     if not is_so:
         raise Broken(str(what))
+
+
+def has_nft():
+    """Whether there is nf_tables; without_nft runs what is to go without."""
+    try:
+        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_NETFILTER).close()
+        return True
+    except OSError:
+        return False
 
 
 class Witness:
@@ -82,8 +92,9 @@ def requests(events, **what):
 class World:
     """A workspace, and commands in it, inside bawn and outside."""
 
-    def __init__(self, bawn, is_contained=True, more=()):
+    def __init__(self, bawn, is_contained=True, more=(), before=()):
         self.bawn, self.is_contained, self.more = str(Path(bawn).resolve()), is_contained, list(more)
+        self.before = list(before)  # what runs bawn
         self.witness = Witness()
         self.folder = Path(os.environ["LAB_WORK"])
         self.ca = self.folder / "ca.pem"
@@ -107,7 +118,7 @@ class World:
         if not self.is_contained:
             return [str(word) for word in command]
         mode = () if "--net" in options else ("--net", "proxy")
-        words = [self.bawn, "run", "-q", "--isolated", *mode, "--ro", HERE, *self.more, *options]
+        words = [*self.before, self.bawn, "run", "-q", "--isolated", *mode, "--ro", HERE, *self.more, *options]
         for rule in allow:
             words += ["--allow-host", rule]
         for name, value in (env or {}).items():
