@@ -12,7 +12,7 @@ TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test conformance test-agents test-deb test-work test-vm deb mutation lint fuzz truth bench install clean
+.PHONY: all run check test conformance test-agents test-plain test-deb test-work test-vm deb mutation lint fuzz truth bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
@@ -47,6 +47,16 @@ conformance: all
 test-agents: all
 	@scripts/deps.sh build test
 	@BAWN=$(BUILD)/bawn AGENTS=$(abspath $(BUILD)/agents) bats tests/live/agents.bats
+
+# All tests of the filtered network again where nf_tables is missing, as root and as an ordinary user. As root.
+test-plain: all
+	@scripts/deps.sh build test
+	@tests/net/client/build.sh $(BUILD)/tests/net
+	@for user in root bawn-test; do \
+		tests/net/lab --user $$user -- python3 $(CURDIR)/tests/net/plain.py --bawn $(abspath $(BUILD)/bawn) || exit 1; \
+		for part in clients contain counts ports; do tests/net/without_nft tests/net/lab --user $$user -- \
+			python3 $(CURDIR)/tests/net/$$part.py --bawn $(abspath $(BUILD)/bawn) \
+			$$([ $$part != clients ] || echo --clients $(abspath $(BUILD)/tests/net) --lane test) || exit 1; done; done
 
 # Whole pieces of work (C, Rust, Go, Java, Node, Python, git, SQLite, a web server, podman) outside and
 # inside, with a table of what it costs. From root, as an ordinary user. Then the network's clients of these

@@ -408,6 +408,17 @@ if [ "$(id -u)" -eq 0 ]; then
         beside live "ports, and the mode isolated, as $user" "$lab/lab" --user "$user" -- \
             python3 "$lab/ports.py" --bawn "$work/plain/bin/bawn"
     done
+    # Without nf_tables. A sample: "make test-plain" tries all.
+    for user in "$me" "$test_user"; do
+        beside live "without nf_tables, as $user" "$lab/lab" --user "$user" -- \
+            python3 "$lab/plain.py" --bawn "$work/plain/bin/bawn"
+    done
+    together
+    for user in "$me" "$test_user"; do
+        beside live "what must not leave the network without nf_tables, as $user" "$lab/without_nft" \
+            "$lab/lab" --user "$user" -- python3 "$lab/contain.py" --bawn "$work/plain/bin/bawn" \
+            H-02 H-03 H-08 H-10 H-13 H-20 H-21 H-22 H-25
+    done
     beside live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
     together

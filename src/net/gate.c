@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "net/connection.h"
 #include "net/resolve.h"
+#include "policy/build.h"
 #include "policy/network.h"
 #include "wire/net.h"
 

@@ -69,7 +69,10 @@ const char *plan_ports_words(struct plan *plan)
     size_t count = plan->network.ports.count;
 
     for (size_t i = 0; i < count; i++)
-        strbuf_addf(&words, "%s%u", i == 0 ? "" : i + 1 == count ? " and " : ", ",
+        strbuf_addf(&words, "%s%u",
+                    i == 0           ? ""
+                    : i + 1 == count ? " and "
+                                     : ", ",
                     plan->network.ports.items[i]);
     return words.failed ? NULL : arena_printf(&plan->arena, "%s", words.text);
 }

@@ -132,6 +132,15 @@ static const char network[] =
     "port, and names no mode has the mode proxy.\n"
     "A rule is one of these. With :PORT behind it, it is about this port only.";
 
+static const char network_ports[] =
+    "Where nf_tables is missing (bawn doctor says so), the mode proxy listens inside at single "
+    "ports: 80 and 443, 22 if a rule for any port is opaque, and those that rules of allow and "
+    "ask name, 16 in all. Programs that know of no proxy reach hosts at these ports and are "
+    "refused at others; a client of the proxy reaches every port that rules allow. bawn plan "
+    "lists the ports. The program inside cannot listen at one of them, unless it is published "
+    "and not below 1024; then hosts are reached there by the proxy alone. The rules hold all the "
+    "same. The mode isolated needs nf_tables.";
+
 static const struct roff_entry hosts[] = {
     {"www.example", "This name."},
     {"*.example", "Names below it, at any depth, but not example itself."},
@@ -383,6 +392,7 @@ void docgen_policy(struct strbuf *out)
     add_paragraphs(out, network_words);
     roff_entries(out, host_words, COUNT(host_words));
     add_paragraphs(out, network_order);
+    add_paragraphs(out, network_ports);
     add_keys(out);
     add_section(out, "BUILT\\-IN LISTS", lists);
     add_section(out, "GIT", git);
