@@ -220,6 +220,20 @@ static int see_that_it_holds(const struct launch_request *request, const struct 
                : error_set(err, ESTALE, "launch.stale", "the host is not as the plan says");
 }
 
+/* Pid 1 was gone when something was to be sent to it: what it said before tells why. */
+static int take_last_word(struct launch *launch, int result, struct bawn_error *err)
+{
+    struct pollfd said = {.fd = launch->sock, .events = POLLIN};
+    struct bawn_error last = {0};
+
+    if ((result != -EPIPE && result != -ECONNRESET && result != -ESRCH) || poll(&said, 1, 0) <= 0 ||
+        await_ready(launch, false, &last) >= 0 || last.errnum == EPIPE)
+        return result;
+    if (err)
+        *err = last;
+    return -last.errnum;
+}
+
 static int start_native(const struct launch_request *request, struct launch *ret_launch,
                         struct bawn_error *err)
 {
@@ -253,6 +267,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
         result = see_that_it_holds(request, &launch, spare_fd, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
+    if (result < 0)
+        result = take_last_word(&launch, result, err);
     if (result == 0)
         result = await_ready(&launch, image_needs_spaces(request->image), err);
     if (result < 0) {
