@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernel/disk.h"
 #include "kernel/probe.h"
 #include "plan/doctor.h"
 
@@ -93,6 +94,7 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     struct bawn_plan *plan = calloc(1, sizeof(*plan));
     struct plan_input input = {.policy = &policy->policy,
                                .environ = (const char *const *)policy->environ};
+    struct disk disk;
     autofree char *gitconfig = NULL;
     autofree char *gitconfig_why = NULL;
     int r;
@@ -111,6 +113,10 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     r = git_identity_read(policy, plan->view, &gitconfig, &gitconfig_why, err);
     input.gitconfig = gitconfig;
     input.gitconfig_why = gitconfig_why;
+    if (plan_limits_disk(&policy->policy)) {
+        disk_find(policy->policy.workspace, &disk);
+        input.disk = &disk;
+    }
     if (r == 0)
         r = plan_make(&input, &plan->plan, err);
     if (r < 0) {

@@ -177,16 +177,12 @@ bool config_key(size_t index, struct config_key *ret_key)
 
 const char *keys_refusal(const char *key)
 {
-    static const char time_ns[] = "bawn makes no time namespace, because that would cost every "
-                                  "start one more process: the command sees the host's uptime";
     static const char io_max[] =
-        "bawn limits no rates of a device, because a tree does not tell which device it is on. "
-        "sandbox.limits.io_weight shares disks out where cgroup v2 has the controller io";
+        "bawn has one key for each rate: sandbox.limits.io_read_bytes, io_write_bytes, "
+        "io_read_ops and io_write_ops, per second and for the workspace's disk";
     static const struct {
         const char *key, *why;
     } refused[] = {
-        {"sandbox.process.time_ns", time_ns},
-        {"sandbox.process.time_namespace", time_ns},
         {"sandbox.limits.io_max", io_max},
         {"sandbox.limits.io", io_max},
     };

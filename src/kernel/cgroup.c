@@ -85,6 +85,12 @@ int cgroup_limit(struct cgroup *group, size_t index, enum cgroup_limit limit, co
     return r;
 }
 
+bool cgroup_has_rates(const struct cgroup_limits *limits)
+{
+    return limits->disk.is_found && (limits->io_read_bytes | limits->io_write_bytes |
+                                     limits->io_read_ops | limits->io_write_ops);
+}
+
 static void group_init(struct cgroup *group)
 {
     *group = (struct cgroup){.kind = CGROUP_NONE, .inside = -EBADF};

@@ -19,13 +19,17 @@ enum cgroup_limit {
     CGROUP_MEMORY = 4,
     CGROUP_CPU = 8,
     CGROUP_IO_WEIGHT = 16,
+    CGROUP_IO_READ_BYTES = 32,
+    CGROUP_IO_WRITE_BYTES = 64,
+    CGROUP_IO_READ_OPS = 128,
+    CGROUP_IO_WRITE_OPS = 256,
 };
 
 /* Directories are kept as descriptors; their paths serve removal by the keeper. */
 struct cgroup {
     enum cgroup_kind kind; /* CGROUP_NONE: there is none */
     unsigned held;         /* enum cgroup_limit: those that were asked for and are in force */
-    /* v2: [0]; v1: memory, pids, cpu, each present or -EBADF. */
+    /* v2: [0]; v1: memory, pids, cpu, blkio, each present or -EBADF. */
     int fds[CGROUP_PATHS];
     char paths[CGROUP_PATHS][CGROUP_PATH_BYTES];
     int inside; /* v2: the group below that was handed in, or -EBADF; see cgroup_delegate */
@@ -33,6 +37,9 @@ struct cgroup {
 
 struct cgroup_limits {
     uint64_t pids, memory_high, memory, cpu_percent, io_weight; /* 0: none */
+    /* Of the disk, per second; none where no disk was found. */
+    uint64_t io_read_bytes, io_write_bytes, io_read_ops, io_write_ops;
+    struct disk disk;
 };
 
 struct cgroup_metrics {
@@ -52,7 +59,7 @@ int cgroup_name(char name[CGROUP_NAME_BYTES], struct bawn_error *err);
  * and moves the calling process into it. No other group that exists is changed.
  * Fails when memory or pids are asked for and cannot be had; the other limits are
  * in held, or are not in force: v1 slows nobody down at memory_high and has no
- * io_weight, and v2 has what the group above hands out.
+ * io_weight, and slows down direct writes only, and v2 has what the group above hands out.
  * group is filled either way: cgroup_remove may always be called.
  */
 int cgroup_new(struct cgroup *group, enum cgroup_kind kind, const char *name,

@@ -22,6 +22,9 @@ int cgroup_make(struct cgroup *group, size_t index, const char *parent, const ch
 int cgroup_limit(struct cgroup *group, size_t index, enum cgroup_limit limit, const char *file,
                  uint64_t value);
 
+/* Whether rates of a disk are asked for, and there is one. */
+bool cgroup_has_rates(const struct cgroup_limits *limits);
+
 /* cgroup_v2.c, cgroup_v1.c, cgroup_systemd.c */
 int cgroup_v2_new(struct cgroup *group, const char *name, const struct cgroup_limits *limits,
                   struct bawn_error *err);

@@ -30,7 +30,7 @@ struct mount_line {
 };
 
 static const char *const tree_controllers[TREE_COUNT] = {
-    [TREE_MEMORY] = "memory", [TREE_PIDS] = "pids", [TREE_CPU] = "cpu"};
+    [TREE_MEMORY] = "memory", [TREE_PIDS] = "pids", [TREE_CPU] = "cpu", [TREE_BLKIO] = "blkio"};
 
 static bool mount_line_parse(char *line, struct mount_line *ret_mount)
 {
@@ -157,10 +157,9 @@ void cgroup_places_parse(struct cgroup_places *ret_places, unsigned wanted, char
 static bool usual_places(struct cgroup_places *places, unsigned wanted, char *groups_text)
 {
     static const char *const points[TREE_COUNT] = {
-        [TREE_V2] = "/sys/fs/cgroup",
-        [TREE_MEMORY] = "/sys/fs/cgroup/memory",
-        [TREE_PIDS] = "/sys/fs/cgroup/pids",
-        [TREE_CPU] = "/sys/fs/cgroup/cpu",
+        [TREE_V2] = "/sys/fs/cgroup",          [TREE_MEMORY] = "/sys/fs/cgroup/memory",
+        [TREE_PIDS] = "/sys/fs/cgroup/pids",   [TREE_CPU] = "/sys/fs/cgroup/cpu",
+        [TREE_BLKIO] = "/sys/fs/cgroup/blkio",
     };
     const char *groups[TREE_COUNT] = {0};
     dev_t devices[TREE_COUNT] = {0};

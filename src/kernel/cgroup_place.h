@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* The hierarchies that hold limits: the one of v2, and those of three v1 controllers. */
-enum cgroup_tree { TREE_V2, TREE_MEMORY, TREE_PIDS, TREE_CPU, TREE_COUNT };
+/* The hierarchies that hold limits: the one of v2, and those of four v1 controllers. */
+enum cgroup_tree { TREE_V2, TREE_MEMORY, TREE_PIDS, TREE_CPU, TREE_BLKIO, TREE_COUNT };
 enum { TREES_ALL = (1 << TREE_COUNT) - 1 };
 
 struct cgroup_place {

@@ -388,7 +388,7 @@ static int prepare_scope(const char *scope, const struct cgroup_limits *limits)
         r = cgroup_write(fd, "cgroup.subtree_control", "+memory +pids");
     if (r == 0 && limits->cpu_percent)
         (void)cgroup_write(fd, "cgroup.subtree_control", "+cpu");
-    if (r == 0 && limits->io_weight)
+    if (r == 0 && (limits->io_weight || cgroup_has_rates(limits)))
         (void)cgroup_write(fd, "cgroup.subtree_control", "+io");
     return r;
 }

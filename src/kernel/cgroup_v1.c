@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { V1_MEMORY, V1_PIDS, V1_CPU, CPU_PERIOD_USEC = 100000 };
+enum { V1_MEMORY, V1_PIDS, V1_CPU, V1_BLKIO, CPU_PERIOD_USEC = 100000 };
 
 /* One hierarchy may have several controllers: then the directory is there already. */
 static int make_or_share(struct cgroup *group, size_t index, const char *parent, const char *name)
@@ -51,6 +51,34 @@ static void set_cpu(struct cgroup *group, const struct cgroup_places *places, co
                            percent * (CPU_PERIOD_USEC / 100));
 }
 
+/* KERNEL: a write that is not direct is done later, by the kernel itself, which is in no group: the
+ * limits on writing are only a wish in v1, and not noted in held. */
+static void set_rates(struct cgroup *group, const struct cgroup_places *places, const char *name,
+                      const struct cgroup_limits *limits)
+{
+    const struct {
+        const char *file;
+        uint64_t value;
+        unsigned held;
+    } knobs[] = {
+        {"blkio.throttle.read_bps_device", limits->io_read_bytes, CGROUP_IO_READ_BYTES},
+        {"blkio.throttle.read_iops_device", limits->io_read_ops, CGROUP_IO_READ_OPS},
+        {"blkio.throttle.write_bps_device", limits->io_write_bytes, 0},
+        {"blkio.throttle.write_iops_device", limits->io_write_ops, 0},
+    };
+    const char *parent = places->trees[TREE_BLKIO].path;
+    char text[96];
+
+    if (!cgroup_has_rates(limits) || !parent[0] || make_or_share(group, V1_BLKIO, parent, name) < 0)
+        return;
+    for (size_t i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
+        (void)snprintf(text, sizeof(text), "%u:%u %llu", limits->disk.major, limits->disk.minor,
+                       (unsigned long long)knobs[i].value);
+        if (knobs[i].value && cgroup_write(group->fds[V1_BLKIO], knobs[i].file, text) == 0)
+            group->held |= knobs[i].held;
+    }
+}
+
 int cgroup_v1_new(struct cgroup *group, const char *name, const struct cgroup_limits *limits,
                   struct bawn_error *err)
 {
@@ -60,6 +88,8 @@ int cgroup_v1_new(struct cgroup *group, const char *name, const struct cgroup_li
 
     if (limits->cpu_percent)
         wanted |= 1U << TREE_CPU;
+    if (cgroup_has_rates(limits))
+        wanted |= 1U << TREE_BLKIO;
     r = cgroup_places_read(&places, wanted, err);
     if (r < 0)
         return r;
@@ -75,6 +105,7 @@ int cgroup_v1_new(struct cgroup *group, const char *name, const struct cgroup_li
         r = cgroup_limit(group, V1_PIDS, CGROUP_PIDS, "pids.max", limits->pids);
     if (r == 0) {
         set_cpu(group, &places, name, limits->cpu_percent);
+        set_rates(group, &places, name, limits);
         return 0;
     }
     (void)cgroup_remove(group, NULL);

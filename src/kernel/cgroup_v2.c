@@ -75,6 +75,38 @@ static void set_shares(struct cgroup *group, const struct cgroup_limits *limits)
     }
 }
 
+/* KERNEL: what is written later counts for the group that wrote it where memory is counted, too, as
+ * it is here, and where the file system knows of groups. */
+static void set_rates(struct cgroup *group, const struct cgroup_limits *limits)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+        unsigned held;
+    } rates[] = {
+        {"rbps", limits->io_read_bytes, CGROUP_IO_READ_BYTES},
+        {"riops", limits->io_read_ops, CGROUP_IO_READ_OPS},
+        {"wbps", limits->io_write_bytes, limits->disk.counts_writes ? CGROUP_IO_WRITE_BYTES : 0},
+        {"wiops", limits->io_write_ops, limits->disk.counts_writes ? CGROUP_IO_WRITE_OPS : 0},
+    };
+    char text[192];
+    size_t used =
+        (size_t)snprintf(text, sizeof(text), "%u:%u", limits->disk.major, limits->disk.minor);
+    unsigned held = 0;
+
+    if (!cgroup_has_rates(limits))
+        return;
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        if (!rates[i].value)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, " %s=%llu", rates[i].name,
+                                 (unsigned long long)rates[i].value);
+        held |= rates[i].held;
+    }
+    if (cgroup_write(group->fds[0], "io.max", text) == 0)
+        group->held |= held;
+}
+
 int cgroup_v2_new_in(struct cgroup *group, const char *parent, const char *name,
                      const struct cgroup_limits *limits)
 {
@@ -84,10 +116,12 @@ int cgroup_v2_new_in(struct cgroup *group, const char *parent, const char *name,
         r = cgroup_limit(group, 0, CGROUP_PIDS, "pids.max", limits->pids);
     if (r == 0)
         r = set_memory(group, limits);
-    if (r == 0)
+    if (r == 0) {
         set_shares(group, limits);
-    else
+        set_rates(group, limits);
+    } else {
         (void)cgroup_remove(group, NULL);
+    }
     return r;
 }
 

@@ -81,6 +81,14 @@ struct backend_fact {
     char reason[192]; /* why not; "" when available */
 };
 
+/* The disk that a directory is on, as control groups name it. */
+struct disk {
+    bool is_found;
+    unsigned major, minor; /* of the whole disk, not of a partition */
+    bool counts_writes;    /* the file system tells the kernel whose writes are written later */
+    char why[96];          /* where it is not found: the reason */
+};
+
 struct host_facts {
     char sysname[32]; /* uname: "Linux" */
     char release[96];

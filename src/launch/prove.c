@@ -13,6 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <time.h>
+
+enum { PROOF_SECONDS = 60 };
 
 /* Made where nothing may be made; it would be the sandbox's own root or a read-only tree. */
 static bool can_write(const char *path)
@@ -132,6 +135,14 @@ static bool holds_rights(const struct image *image)
     return false;
 }
 
+/* The sandbox was made a moment ago. */
+static bool tells_uptime(void)
+{
+    struct timespec now;
+
+    return clock_gettime(CLOCK_MONOTONIC, &now) < 0 || now.tv_sec > PROOF_SECONDS;
+}
+
 const char *prove_contained(const struct image *image, uint16_t port, pid_t launcher)
 {
     bool nests = image->flags & IMAGE_MAY_NEST;
@@ -147,6 +158,8 @@ const char *prove_contained(const struct image *image, uint16_t port, pid_t laun
         return "connect to the host";
     if (sees_outside(launcher))
         return "see processes outside";
+    if ((image->flags & IMAGE_OWN_TIME) && tells_uptime())
+        return "read clocks that began with the host";
     if (nests && changes_mounts(image))
         return "take mounts off or make them writable";
     if (!nests && mount("none", "/", "tmpfs", 0, NULL) == 0)

@@ -9,6 +9,7 @@
 #include "launch/net.h"
 #include "launch/own.h"
 #include "launch/root.h"
+#include "launch/uptime.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -126,11 +127,19 @@ static bool has_own_net(const struct image *image)
     return (image->flags & IMAGE_OWN_NET) && LAYER("netns");
 }
 
+/* KERNEL: nobody enters a user or a time namespace who shares memory, as with the maker of the
+ * network. */
+static bool has_to_be_alone(const struct image *image)
+{
+    return image->flags & (IMAGE_MAY_NEST | IMAGE_OWN_TIME);
+}
+
 /* What the set-up makes and keeps until it is confined. */
 struct setup {
     struct net_maker net;
     int root_fd;   /* O_PATH of the new root */
     int spaces[2]; /* the user and the mount namespace, if the launcher is to have them */
+    int time_ns;   /* with IMAGE_OWN_TIME */
 };
 
 /* While the /proc around us is still there. Later on nobody gets at them: pid 1 is not dumpable. */
@@ -154,15 +163,20 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
     /* To mount a cgroup file system takes the namespace before. */
     bool is_in_ns = !request->make_groups || may_nest;
     bool has_net = has_own_net(image);
+    bool has_time = image->flags & IMAGE_OWN_TIME;
     mode_t mask = umask(0);
     /* First of all: it takes longest. */
     int result = has_net ? net_begin(&setup->net, image, spare_fd, err) : 0;
 
     if (result == 0)
-        result = enter_namespaces(
-            CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (is_in_ns ? CLONE_NEWCGROUP : 0), err);
+        result =
+            enter_namespaces(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
+                                 (is_in_ns ? CLONE_NEWCGROUP : 0) | (has_time ? CLONE_NEWTIME : 0),
+                             err);
     if (result == 0)
         result = open_spaces(image, setup->spaces, err);
+    if (result == 0 && has_time)
+        result = uptime_set(&setup->time_ns, err);
     /* While the launcher writes the maps. SECURITY: in a session of our own no terminal of the
      * host's can become ours, or a command's. */
     if (result == 0 && setsid() < 0)
@@ -186,9 +200,10 @@ static int prepare(const struct launch_request *request, int sock, int spare_fd,
         result = net_join(&setup->net, err);
     if (result == 0 && request->make_groups)
         result = enter_group(is_in_ns, sock, err);
-    /* KERNEL: nobody enters a user namespace who shares memory. */
-    if (result == 0 && may_nest && has_net)
+    if (result == 0 && has_net && has_to_be_alone(image))
         result = net_end(&setup->net, err);
+    if (result == 0 && has_time)
+        result = uptime_enter(setup->time_ns, err);
     if (result == 0 && may_nest)
         result = nest_enter(image, err);
     if (result == 0 && may_nest)
@@ -220,7 +235,7 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
     int notify_fd;
     int result = confine(image, &notify_fd, err);
 
-    if (result == 0 && has_own_net(image) && !(image->flags & IMAGE_MAY_NEST))
+    if (result == 0 && has_own_net(image) && !has_to_be_alone(image))
         result = net_end(&setup->net, err);
     if (result < 0)
         return result;

@@ -65,6 +65,7 @@ static void set_flags(struct compiler *compiler)
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
                   (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
+                  (plan->process.has_own_time ? IMAGE_OWN_TIME : 0U) |
                   (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
@@ -184,6 +185,10 @@ static void add_limits(struct compiler *compiler)
         .memory = plan_limit(plan, SETTING_LIMITS_MEMORY),
         .cpu_percent = plan_limit(plan, SETTING_LIMITS_CPU),
         .io_weight = plan_limit(plan, SETTING_LIMITS_IO_WEIGHT),
+        .io_read_bytes = plan_limit(plan, SETTING_LIMITS_IO_READ_BYTES),
+        .io_write_bytes = plan_limit(plan, SETTING_LIMITS_IO_WRITE_BYTES),
+        .io_read_ops = plan_limit(plan, SETTING_LIMITS_IO_READ_OPS),
+        .io_write_ops = plan_limit(plan, SETTING_LIMITS_IO_WRITE_OPS),
         .open_files = plan_limit(plan, SETTING_LIMITS_OPEN_FILES),
         .file_size = plan_limit(plan, SETTING_LIMITS_FILE_SIZE),
         .time_ms = plan_limit(plan, SETTING_LIMITS_TIME) * 1000,
@@ -194,13 +199,14 @@ static void add_limits(struct compiler *compiler)
         compiler->head.limits.inotify_instances = (plan->facts->inotify_instances + 1) / 2;
         compiler->head.limits.inotify_watches = (plan->facts->inotify_watches + 1) / 2;
     }
-    /* Which controllers a group gets is not known before it is made. */
-    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WEIGHT; id++) {
-        const struct setting *setting = &plan->policy->settings[id];
-
-        if (!compiler->input->best_effort && setting->is_set &&
-            setting->layer->authority != AUTHORITY_BUILTIN && plan_limit(plan, id))
-            compiler->head.limits.demanded |= 1U << (id - SETTING_LIMITS_PIDS);
+    /* Which controllers a group gets is not known before it is made. What nobody can hold in any
+     * case is in the notes. */
+    compiler->head.limits.is_wish = compiler->input->best_effort;
+    vec_each (&plan->limits, step) {
+        if (step->id <= SETTING_LIMITS_IO_WRITE_OPS && step->is_explicit &&
+            plan->policy->settings[step->id].layer->authority != AUTHORITY_BUILTIN &&
+            (step->by & BY_CGROUP))
+            compiler->head.limits.demanded |= 1U << (step->id - SETTING_LIMITS_PIDS);
     }
 }
 

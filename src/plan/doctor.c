@@ -68,9 +68,10 @@ static const struct feature_text texts[FEATURE_COUNT] = {
                            FINDING_WARN, FEATURE_USER_NS,
                            "The sandbox can see where in the host's control groups it runs.",
                            NEWER_KERNEL("4.6")},
-    [FEATURE_TIME_NS] = {"time_ns", "time namespaces: an own uptime", FINDING_NOTE, FEATURE_USER_NS,
-                         "Nothing in this version needs it: the sandbox shows the host's uptime.",
-                         NEWER_KERNEL("5.6")},
+    [FEATURE_TIME_NS] =
+        {"time_ns", "time namespaces: an own uptime", FINDING_NOTE, FEATURE_USER_NS,
+         "sandbox.process.time_ns cannot be had: the sandbox shows the host's uptime.",
+         NEWER_KERNEL("5.6")},
     [FEATURE_OPEN_TREE] = {"open_tree", "open_tree: mounts by descriptor", FINDING_WARN,
                            FEATURE_MOUNT_NS,
                            "Without it somebody could swap a directory for a link while bawn "

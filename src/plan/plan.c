@@ -39,7 +39,7 @@ bool plan_hands_groups_in(const struct plan *plan)
 {
     bool is_limited = false;
 
-    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WEIGHT; id++)
+    for (enum setting_id id = SETTING_LIMITS_PIDS; id <= SETTING_LIMITS_IO_WRITE_OPS; id++)
         is_limited |= plan_limit(plan, id) > 0;
     if (!plan->process.may_nest || !is_limited || !plan_has(plan, FEATURE_CGROUP_NS) ||
         (plan->facts->cgroup != CGROUP_V2 && plan->facts->cgroup != CGROUP_V2_SYSTEMD))
@@ -267,6 +267,42 @@ static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
     }
 }
 
+bool plan_limits_disk(const struct policy *policy)
+{
+    for (enum setting_id id = SETTING_LIMITS_IO_READ_BYTES; id <= SETTING_LIMITS_IO_WRITE_OPS; id++)
+        if (policy->settings[id].is_set)
+            return true;
+    return false;
+}
+
+/* Why a rate of the workspace's disk cannot be held, or NULL. */
+static const char *rate_not_held(const struct plan *plan, enum setting_id id)
+{
+    if (!plan->disk.is_found)
+        return plan->disk.why;
+    if (id != SETTING_LIMITS_IO_WRITE_BYTES && id != SETTING_LIMITS_IO_WRITE_OPS)
+        return NULL;
+    if (plan->facts->cgroup == CGROUP_V1)
+        return "cgroup v1 slows down direct writes only";
+    return plan->disk.counts_writes ? NULL : "on this file system only direct writes are counted";
+}
+
+static const char *limit_note(struct plan *plan, const struct limit_step *step)
+{
+    const char *not_held;
+
+    if (step->by && step->value < plan->policy->settings[step->id].number)
+        return "a smaller one holds";
+    if (step->id < SETTING_LIMITS_IO_READ_BYTES || step->id > SETTING_LIMITS_IO_WRITE_OPS)
+        return NULL;
+    not_held = rate_not_held(plan, step->id);
+    if (plan->facts->cgroup == CGROUP_NONE)
+        not_held = "there is no control group to hold it";
+    return not_held ? not_held
+                    : arena_printf(&plan->arena, "of the disk %u:%u, which the workspace is on",
+                                   plan->disk.major, plan->disk.minor);
+}
+
 static unsigned limit_by(const struct plan *plan, enum setting_id id)
 {
     enum cgroup_kind kind = plan->facts->cgroup;
@@ -284,6 +320,11 @@ static unsigned limit_by(const struct plan *plan, enum setting_id id)
     case SETTING_LIMITS_MEMORY_HIGH:
     case SETTING_LIMITS_IO_WEIGHT:
         return kind == CGROUP_V2 || kind == CGROUP_V2_SYSTEMD ? group : 0;
+    case SETTING_LIMITS_IO_READ_BYTES:
+    case SETTING_LIMITS_IO_WRITE_BYTES:
+    case SETTING_LIMITS_IO_READ_OPS:
+    case SETTING_LIMITS_IO_WRITE_OPS:
+        return rate_not_held(plan, id) ? 0 : group;
     case SETTING_LIMITS_OPEN_FILES:
     case SETTING_LIMITS_FILE_SIZE:
         return can & BY_RLIMIT;
@@ -335,10 +376,9 @@ static int plan_limits(struct plan *plan)
         if (!vec_push(&plan->limits, step))
             return -ENOMEM;
         if (step.is_explicit &&
-            plan_enforce(
-                plan, arena_printf(&plan->arena, "%s: %s", setting_table[id].key, setting->text),
-                setting->origin, step.by,
-                step.by && step.value < setting->number ? "a smaller one holds" : NULL) < 0)
+            plan_enforce(plan,
+                         arena_printf(&plan->arena, "%s: %s", setting_table[id].key, setting->text),
+                         setting->origin, step.by, limit_note(plan, &step)) < 0)
             return -ENOMEM;
         if (step.is_explicit && step.by == 0)
             accept_profile(plan, setting);
@@ -378,6 +418,8 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
     memset(plan, 0, sizeof(*plan));
     plan->policy = input->policy;
     plan->facts = input->facts;
+    if (input->disk)
+        plan->disk = *input->disk;
     choose_backend(plan);
     r = plan_mounts(plan, input);
     if (r == 0)

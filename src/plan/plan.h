@@ -98,13 +98,15 @@ struct process_plan {
     bool shows_root;      /* the caller's id is 0 inside */
     bool keeps_host_root; /* host id 0 stays host id 0 */
     bool may_trace;
-    bool may_nest; /* containers run inside */
+    bool may_nest;     /* containers run inside */
+    bool has_own_time; /* clocks that count from the boot begin at zero */
 };
 
 struct plan {
     struct arena arena;
     const struct policy *policy;    /* borrowed */
     const struct host_facts *facts; /* borrowed */
+    struct disk disk;               /* of the workspace, where a rate of it is limited */
     enum backend_id backend;        /* BACKEND_COUNT: none can hold the policy */
     const char *why_not;            /* the reason where no command can be started; else NULL */
     VEC(struct mount_step) mounts;
@@ -132,6 +134,7 @@ struct plan_input {
     const char *const *environ;
     const struct looker *looker;
     const char *gitconfig, *gitconfig_why; /* as the plan has them; NULL: none */
+    const struct disk *disk;               /* the workspace's; NULL: was not looked for */
 };
 
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err);
@@ -157,6 +160,9 @@ const char *plan_workspace_at(const struct plan *plan);
 /* Whether git finds its configuration in a home of the sandbox's own: there it is ours to make. */
 #define PLAN_GITCONFIG ".gitconfig"
 bool plan_has_own_gitconfig(const struct policy *policy);
+
+/* Whether the disk of the workspace matters. */
+bool plan_limits_disk(const struct policy *policy);
 
 /* What a limit comes to, 0 for none. */
 uint64_t plan_limit(const struct plan *plan, enum setting_id id);

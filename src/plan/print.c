@@ -47,7 +47,7 @@ static void print_process(const struct plan *plan, struct strbuf *out)
 {
     const struct process_plan *process = &plan->process;
 
-    strbuf_addf(out, "command: as uid %u%s%s%s%s\n", process->caller_uid,
+    strbuf_addf(out, "command: as uid %u%s%s%s%s%s\n", process->caller_uid,
                 process->shows_root ? ", shown as 0 inside" : "",
                 process->caller_uid != 0   ? ""
                 : process->keeps_host_root ? ", which stays root of the host"
@@ -56,7 +56,8 @@ static void print_process(const struct plan *plan, struct strbuf *out)
                 !process->may_nest ? ""
                 : plan_hands_groups_in(plan)
                     ? ", may run containers, with control groups of their own"
-                    : ", may run containers");
+                    : ", may run containers",
+                process->has_own_time ? ", with clocks since boot that begin at zero" : "");
 }
 
 /* The file of our own, with what it says. */
@@ -211,6 +212,9 @@ static void print_network(const struct plan *plan, struct strbuf *out)
 
 static void add_limit(struct strbuf *out, const struct limit_step *step)
 {
+    bool is_rate =
+        step->id >= SETTING_LIMITS_IO_READ_BYTES && step->id <= SETTING_LIMITS_IO_WRITE_OPS;
+
     switch (setting_table[step->id].type) {
     case VALUE_SIZE:
         add_size(out, step->value);
@@ -224,6 +228,8 @@ static void add_limit(struct strbuf *out, const struct limit_step *step)
     default:
         strbuf_addf(out, "%llu", (unsigned long long)step->value);
     }
+    if (is_rate)
+        strbuf_add(out, " per second");
 }
 
 static void print_limits(const struct plan *plan, struct strbuf *out)
@@ -384,6 +390,7 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
     json_put_bool(out, "may_trace", plan->process.may_trace);
     json_put_bool(out, "may_nest", plan->process.may_nest);
     json_put_bool(out, "groups_inside", plan_hands_groups_in(plan));
+    json_put_bool(out, "own_time", plan->process.has_own_time);
     json_close(out, '}');
     json_open(out, "network", '{');
     json_put_string(out, "mode", setting_table[SETTING_NETWORK_MODE].words[plan->network.mode]);

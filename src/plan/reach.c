@@ -9,15 +9,23 @@
 #include <errno.h>
 #include <string.h>
 
+static const char *no_time(struct plan *plan)
+{
+    const struct feature_fact *fact = &plan->facts->features[FEATURE_TIME_NS];
+
+    return arena_printf(&plan->arena, "no time namespace here (%s: %s)", fact->step,
+                        strerror(fact->errnum));
+}
+
 int plan_process(struct plan *plan)
 {
     static const struct {
         enum setting_id id;
         unsigned by;
     } settings[] = {
-        {SETTING_PROCESS_DEBUG, BY_SECCOMP},           {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
-        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},       {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
-        {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
+        {SETTING_PROCESS_DEBUG, BY_SECCOMP},     {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
+        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE}, {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
+        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE}, {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
     };
     const struct policy *policy = plan->policy;
 
@@ -27,10 +35,13 @@ int plan_process(struct plan *plan)
         .keeps_host_root = plan->facts->uid == 0 && policy_number(policy, SETTING_PROCESS_AS_ROOT),
         .may_trace = policy_number(policy, SETTING_PROCESS_DEBUG) != 0,
         .may_nest = policy_number(policy, SETTING_PROCESS_CONTAINERS) != 0,
+        .has_own_time =
+            policy_number(policy, SETTING_PROCESS_TIME_NS) && plan_has(plan, FEATURE_TIME_NS),
     };
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         const struct setting *setting = &policy->settings[settings[i].id];
         unsigned by = settings[i].by;
+        const char *note = NULL;
 
         if (by == BY_NAMESPACE)
             by = plan_held_by(plan, GUARANTEE_ID);
@@ -38,11 +49,16 @@ int plan_process(struct plan *plan)
         if (settings[i].id == SETTING_PROCESS_CONTAINERS && setting->number &&
             !plan_has(plan, FEATURE_SUBUID))
             by = 0;
+        if (settings[i].id == SETTING_PROCESS_TIME_NS && setting->number &&
+            !plan_has(plan, FEATURE_TIME_NS)) {
+            by = 0;
+            note = no_time(plan);
+        }
         if (setting->is_set && plan->backend != BACKEND_COUNT &&
             plan_enforce(plan,
                          arena_printf(&plan->arena, "%s: %s", setting_table[settings[i].id].key,
                                       setting->text),
-                         setting->origin, by, NULL) < 0)
+                         setting->origin, by, note) < 0)
             return -ENOMEM;
     }
     return 0;

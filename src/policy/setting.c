@@ -84,6 +84,21 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                             "CPU time in percent of one CPU: 150 is one and a half."},
     [SETTING_LIMITS_IO_WEIGHT] = {"sandbox.limits.io_weight", VALUE_COUNT, NARROW_LOWER, 10000,
                                   NULL, "Share of disk time, 1 to 10000; 100 is ordinary."},
+    [SETTING_LIMITS_IO_READ_BYTES] =
+        {"sandbox.limits.io_read_bytes", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+         "Bytes per second that the command may read from the disk that the workspace is on. What "
+         "the kernel has in memory is not counted, nor are other disks."},
+    [SETTING_LIMITS_IO_WRITE_BYTES] =
+        {"sandbox.limits.io_write_bytes", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+         "The same for writing. cgroup v1 cannot hold it, nor cgroup v2 on file systems other than "
+         "ext4, xfs and f2fs: there only direct writes (O_DIRECT) are slowed down."},
+    [SETTING_LIMITS_IO_READ_OPS] = {"sandbox.limits.io_read_ops", VALUE_COUNT, NARROW_LOWER,
+                                    UINT32_MAX, NULL,
+                                    "Reads per second from that disk, whatever their size."},
+    [SETTING_LIMITS_IO_WRITE_OPS] = {"sandbox.limits.io_write_ops", VALUE_COUNT, NARROW_LOWER,
+                                     UINT32_MAX, NULL,
+                                     "Writes per second to that disk, where io_write_bytes can be "
+                                     "held, too."},
     [SETTING_LIMITS_OPEN_FILES] = {"sandbox.limits.open_files", VALUE_COUNT, NARROW_LOWER,
                                    1ULL << 30, NULL, "Open files of each process."},
     [SETTING_LIMITS_FILE_SIZE] = {"sandbox.limits.file_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
@@ -104,6 +119,11 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROCESS_CONTAINERS] = {"sandbox.process.containers", VALUE_BOOL, NARROW_LOWER, 0, NULL,
                                     "Let rootless containers run inside. With cgroup v2 they have "
                                     "control groups of their own, below the limits."},
+    [SETTING_PROCESS_TIME_NS] =
+        {"sandbox.process.time_ns", VALUE_BOOL, NARROW_HIGHER, 0, NULL,
+         "true: the clocks that count from the boot (CLOCK_BOOTTIME, CLOCK_MONOTONIC, "
+         "/proc/uptime, sysinfo, start times of processes) begin at zero inside. The host's uptime "
+         "is no secret: /proc/self/timens_offsets tells it. The date is the host's."},
     [SETTING_PROCESS_UNSANDBOXED] =
         {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER, 0, NULL,
          "Let a caller that asks for it run a command outside the sandbox."},

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mutant.h"
 #include "base/text.h"
+#include "kernel/disk.h"
 #include "kernel/usage.h"
 #include "session/breach.h"
 #include "session/output.h"
@@ -52,15 +53,25 @@ int session_keep(struct session *session, struct bawn_error *err)
     return result;
 }
 
-/* What somebody asked for by name holds, or nothing is run. */
+/* What somebody asked for by name holds, or nothing is run; with best effort it is said. */
 static int refuse_unheld(const struct session *session, struct bawn_error *err)
 {
-    static const char *const names[] = {"pids", "memory_high", "memory", "cpu", "io_weight"};
-    uint32_t missing = session->request->image->limits.demanded & ~session->group->held;
+    const struct image_limits *limits = &session->request->image->limits;
+    static const char *const names[] = {
+        "pids",          "memory_high",    "memory",      "cpu",         "io_weight",
+        "io_read_bytes", "io_write_bytes", "io_read_ops", "io_write_ops"};
+    uint32_t missing = limits->demanded & ~session->group->held;
+    struct bawn_error said = {0};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!(missing & 1U << i))
             continue;
+        if (limits->is_wish) {
+            (void)error_set(&said, ENOTSUP, "limit.not_held", "not held here: sandbox.limits.%s",
+                            names[i]);
+            session_say(session, &said);
+            continue;
+        }
         (void)error_set(err, ENOTSUP, "limit.not_held",
                         "sandbox.limits.%s: the control groups of this host cannot hold it",
                         names[i]);
@@ -104,18 +115,27 @@ bool session_wants_group(const struct session *session)
 
     return limits->cgroup != CGROUP_NONE && LAYER("cgroup") &&
            (limits->pids | limits->memory_high | limits->memory | limits->cpu_percent |
-            limits->io_weight);
+            limits->io_weight | limits->io_read_bytes | limits->io_write_bytes |
+            limits->io_read_ops | limits->io_write_ops);
 }
 
 int session_limit(struct session *session, struct bawn_error *err)
 {
-    const struct image_limits *limits = &session->request->image->limits;
+    const struct image *image = session->request->image;
+    const struct image_limits *limits = &image->limits;
 
     session->limits = (struct cgroup_limits){.pids = limits->pids,
                                              .memory_high = limits->memory_high,
                                              .memory = limits->memory,
                                              .cpu_percent = limits->cpu_percent,
-                                             .io_weight = limits->io_weight};
+                                             .io_weight = limits->io_weight,
+                                             .io_read_bytes = limits->io_read_bytes,
+                                             .io_write_bytes = limits->io_write_bytes,
+                                             .io_read_ops = limits->io_read_ops,
+                                             .io_write_ops = limits->io_write_ops};
+    /* As it is now: another one may be mounted there than when the plan was made. */
+    if (limits->io_read_bytes | limits->io_write_bytes | limits->io_read_ops | limits->io_write_ops)
+        disk_find(image_string(image, image->workspace), &session->limits.disk);
     /* In v2 the sandbox is born in its group. In v1 it is moved, and there is time for that. */
     return session_wants_group(session) && limits->cgroup != CGROUP_V1 ? make_group(session, err)
                                                                        : 0;

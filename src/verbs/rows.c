@@ -177,6 +177,10 @@ static const struct option rows[] = {
      .help = "When root runs bawn: the command stays root to the host's files. The boundaries "
              "hold, but there is one wall less."},
     {.id = OPTION_KEY,
+     .name = "own-time",
+     .key = "sandbox.process.time_ns",
+     .help = "Let the clocks that count from the boot, as in /proc/uptime, begin at zero inside."},
+    {.id = OPTION_KEY,
      .name = "workspace-mount",
      .value = "DIR",
      .key = "sandbox.workspace_mount",

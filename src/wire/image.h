@@ -147,10 +147,12 @@ enum image_env_kind { ENV_PASS, ENV_DENY, ENV_SET };
 /* As SETTING_LIMITS_*, but what the mounts hold; 0: no limit. */
 struct image_limits {
     uint64_t pids, memory_high, memory, cpu_percent, io_weight;
+    uint64_t io_read_bytes, io_write_bytes, io_read_ops, io_write_ops; /* per second */
     uint64_t open_files, file_size, time_ms;
     uint32_t demanded; /* enum cgroup_limit: where one of these is not held, nothing is run */
     uint8_t cgroup;    /* enum cgroup_kind that is to hold them */
-    uint8_t reserved[3];
+    uint8_t is_wish;   /* best effort: where one of the demanded is not held, it is said */
+    uint8_t reserved[2];
     uint32_t inotify_instances, inotify_watches;
 };
 
@@ -179,6 +181,7 @@ enum image_flag {
     IMAGE_STEERS = 256,      /* what it sends goes to our listeners: see kernel/steer.h */
     IMAGE_DATAGRAMS = 512,   /* with IMAGE_STEERS: those to all ports, too */
     IMAGE_PLAIN = 1024,      /* with IMAGE_STEERS: without nf_tables, at PART_PORTS */
+    IMAGE_OWN_TIME = 2048,   /* a time namespace of its own */
     IMAGE_ONCE = 128, /* made from many files, or from some that changed: for one start only */
 };
 

@@ -8,16 +8,18 @@ setup() {
     cli_setup
 }
 
-@test "a time namespace and rates of a device are refused by name, with the reason" {
+@test "other names for the rates of a disk are refused, with the names that there are" {
     local key
 
-    for key in process.time_ns process.time_namespace limits.io_max limits.io; do
+    for key in limits.io_max limits.io; do
         run --separate-stderr -125 "$BAWN" check --isolated --set "sandbox.$key=1" read x
         [[ $stderr == *"unknown key sandbox.$key"*"hint: bawn "* ]]
         echo "sandbox: {${key%.*}: {${key#*.}: 1}}" >p.yaml
         run --separate-stderr -125 "$BAWN" check --isolated --policy p.yaml read x
         [[ $stderr == *"p.yaml:1:"*"unknown key sandbox.$key"*"hint: bawn "* ]]
     done
+    run --separate-stderr -125 "$BAWN" check --isolated --set sandbox.process.time_n=1 read x
+    [[ $stderr == *"did you mean 'sandbox.process.time_ns'"* ]]
     run --separate-stderr -125 "$BAWN" check --isolated --set sandbox.limits.pid=1 read x
     [[ $stderr == *"did you mean 'sandbox.limits.pids'"* ]]
 }

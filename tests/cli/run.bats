@@ -70,7 +70,8 @@ teardown() {
         has_error_and_hint
         # shellcheck disable=SC2154 # run sets it
         [[ -z $output && $stderr == *sandbox.limits.cpu* ]]
-        run -0 "${hidden[@]}" "$BAWN" run --best-effort --set sandbox.limits.cpu=50 -- true
+        run -0 --separate-stderr "${hidden[@]}" "$BAWN" run --best-effort --set sandbox.limits.cpu=50 -- true
+        [[ $stderr == "bawn: not held here: sandbox.limits.cpu"* ]]
     fi
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "kernel/cgroup.h"
 #include "kernel/cgroup_place.h"
+#include "kernel/disk.h"
 #include "kernel/probe.h"
 #include "lib/doors.h"
 #include "lib/test.h"
@@ -279,6 +280,64 @@ START_TEST(every_limit_is_in_the_files_of_the_group)
         ck_assert_str_eq(text, rows[i].value);
     }
     removed(&group);
+}
+END_TEST
+
+START_TEST(rates_of_a_disk_are_in_the_files_of_the_group)
+{
+    const unsigned reads = CGROUP_IO_READ_BYTES | CGROUP_IO_READ_OPS;
+    const unsigned writes = CGROUP_IO_WRITE_BYTES | CGROUP_IO_WRITE_OPS;
+    struct cgroup_limits limits = {
+        .io_read_bytes = MIB, .io_write_bytes = 2 * MIB, .io_read_ops = 30, .io_write_ops = 40};
+    bool is_v2;
+    struct cgroup group;
+    char text[64], wanted[128];
+
+    if (!has_group("rates_of_a_disk_are_in_the_files_of_the_group"))
+        return;
+    is_v2 = host_kind == CGROUP_V2;
+    /* Without a disk nothing is asked for. */
+    group = group_with(limits);
+    ck_assert_uint_eq(group.held, 0);
+    removed(&group);
+    disk_find("/tmp", &limits.disk);
+    if (!limits.disk.is_found) {
+        test_skip("rates_of_a_disk_are_in_the_files_of_the_group", limits.disk.why);
+        return;
+    }
+    group = group_with(limits);
+    if (!(group.held & reads)) {
+        removed(&group);
+        test_skip("rates_of_a_disk_are_in_the_files_of_the_group", "no controller of disks");
+        return;
+    }
+    ck_assert_uint_eq(group.held, is_v2 && limits.disk.counts_writes ? reads | writes : reads);
+    (void)snprintf(wanted, sizeof(wanted),
+                   is_v2 ? "%u:%u rbps=1048576 wbps=2097152 riops=30 wiops=40\n"
+                         : "%u:%u 2097152\n",
+                   limits.disk.major, limits.disk.minor);
+    ck_assert_int_eq(cgroup_read(group.fds[is_v2 ? 0 : 3],
+                                 is_v2 ? "io.max" : "blkio.throttle.write_bps_device", text,
+                                 sizeof(text)),
+                     0);
+    ck_assert_str_eq(text, wanted);
+    removed(&group);
+}
+END_TEST
+
+START_TEST(a_disk_is_found_or_it_is_said_why_not)
+{
+    struct disk disk;
+
+    disk_find("/nonexistent", &disk);
+    ck_assert(!disk.is_found);
+    ck_assert_str_eq(disk.why, "the workspace cannot be looked at: No such file or directory");
+    disk_find("/proc", &disk);
+    ck_assert(!disk.is_found);
+    ck_assert_str_eq(
+        disk.why, "the workspace is on a file system without one disk of its own (another kind)");
+    disk_find("/", &disk);
+    ck_assert(disk.is_found ? disk.major > 0 && !disk.why[0] : disk.why[0] != '\0');
 }
 END_TEST
 
@@ -615,6 +674,8 @@ int main(void)
     tcase_add_test(cases, forks_above_the_limit_are_refused_and_counted);
     tcase_add_test(cases, cpu_limit_slows_and_is_counted);
     tcase_add_test(cases, every_limit_is_in_the_files_of_the_group);
+    tcase_add_test(cases, rates_of_a_disk_are_in_the_files_of_the_group);
+    tcase_add_test(cases, a_disk_is_found_or_it_is_said_why_not);
     tcase_add_test(cases, removal_ends_what_runs_inside_and_is_quick);
     tcase_add_test(cases, removal_takes_the_groups_that_were_nested_in_it);
     tcase_add_test(cases, group_of_another_is_neither_taken_nor_removed);

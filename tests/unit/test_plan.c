@@ -68,11 +68,17 @@ static enum look look_tree(void *context, const char *path, char *target, size_t
 
 static const struct looker tree_looker = {.look = look_tree};
 
+/* The disk that the workspace is on. */
+static struct disk test_disk = {.is_found = true, .major = 8, .minor = 16, .counts_writes = true};
+
 static void make_plan(const struct bawn_policy *policy, const struct host_facts *facts,
                       const char *const *variables, struct plan *plan)
 {
-    struct plan_input input = {
-        .policy = &policy->policy, .facts = facts, .environ = variables, .looker = &tree_looker};
+    struct plan_input input = {.policy = &policy->policy,
+                               .facts = facts,
+                               .environ = variables,
+                               .looker = &tree_looker,
+                               .disk = &test_disk};
     struct bawn_error err = {0};
 
     ck_assert_int_eq(plan_make(&input, plan, &err), 0);
@@ -529,6 +535,76 @@ static uint64_t find_limit(const struct plan *plan, enum setting_id id, unsigned
     return 0;
 }
 
+START_TEST(rates_of_a_disk_are_held_where_they_can_be)
+{
+    static const struct {
+        enum cgroup_kind kind;
+        bool is_found, counts_writes;
+        unsigned reads, writes;
+        const char *note; /* on writes */
+    } rows[] = {
+        {CGROUP_V2, true, true, BY_CGROUP, BY_CGROUP,
+         "of the disk 8:16, which the workspace is on"},
+        {CGROUP_V2_SYSTEMD, true, true, BY_CGROUP, BY_CGROUP,
+         "of the disk 8:16, which the workspace is on"},
+        {CGROUP_V2, true, false, BY_CGROUP, 0,
+         "on this file system only direct writes are counted"},
+        {CGROUP_V1, true, true, BY_CGROUP, 0, "cgroup v1 slows down direct writes only"},
+        {CGROUP_V2, false, true, 0, 0, "none here"},
+        {CGROUP_NONE, true, true, 0, 0, "there is no control group to hold it"},
+    };
+    struct bawn_policy *policy = load_text("sandbox: {limits: {io_read_bytes: 1M, io_read_ops: 5, "
+                                           "io_write_bytes: 1M, io_write_ops: 5}}\n");
+    const struct disk before = test_disk;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct host_facts facts = rich_host();
+        struct plan plan;
+        unsigned by;
+
+        facts.cgroup = rows[i].kind;
+        test_disk.is_found = rows[i].is_found;
+        test_disk.counts_writes = rows[i].counts_writes;
+        (void)snprintf(test_disk.why, sizeof(test_disk.why), "none here");
+        make_plan(policy, &facts, NULL, &plan);
+        test_disk = before;
+        ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_IO_READ_BYTES, &by), 1 << 20);
+        ck_assert_uint_eq(by, rows[i].reads);
+        ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_IO_READ_OPS, &by), 5);
+        ck_assert_uint_eq(by, rows[i].reads);
+        ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_IO_WRITE_BYTES, &by), 1 << 20);
+        ck_assert_uint_eq(by, rows[i].writes);
+        ck_assert_uint_eq(find_limit(&plan, SETTING_LIMITS_IO_WRITE_OPS, &by), 5);
+        ck_assert_uint_eq(by, rows[i].writes);
+        ck_assert_str_eq(find_rule(&plan, "sandbox.limits.io_write_bytes")->note, rows[i].note);
+        plan_done(&plan);
+    }
+    bawn_policy_free(policy);
+}
+END_TEST
+
+START_TEST(a_time_namespace_is_planned_where_there_are_some)
+{
+    struct bawn_policy *policy = load_text("sandbox: {process: {time_ns: true}}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    facts.features[FEATURE_TIME_NS].available = true;
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert(plan.process.has_own_time);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.process.time_ns")->by, BY_NAMESPACE);
+    plan_done(&plan);
+    facts.features[FEATURE_TIME_NS] = (struct feature_fact){.errnum = EPERM, .step = "unshare"};
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert(!plan.process.has_own_time);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.process.time_ns")->by, 0);
+    ck_assert_str_eq(find_rule(&plan, "sandbox.process.time_ns")->note,
+                     "no time namespace here (unshare: Operation not permitted)");
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(limits_scale_and_name_their_holder)
 {
     struct bawn_policy *policy = load_text("sandbox: {limits: {open_files: 100, io_weight: 50}}\n");
@@ -950,6 +1026,8 @@ int main(void)
     tcase_add_test(all, proxy_variables_are_left_out);
     tcase_add_test(all, rule_for_one_program_is_held_as_others_are);
     tcase_add_test(all, limits_scale_and_name_their_holder);
+    tcase_add_test(all, rates_of_a_disk_are_held_where_they_can_be);
+    tcase_add_test(all, a_time_namespace_is_planned_where_there_are_some);
     tcase_add_test(all, a_denial_without_a_proxy_cannot_be_held);
     tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
     tcase_add_test(all, devices_sockets_and_ports_are_in_the_plan);
