@@ -99,6 +99,7 @@ struct host_facts {
     int landlock_abi; /* 0: none */
     enum cgroup_kind cgroup;
     enum userns_block userns_block;
+    bool is_hasty;     /* an attempt ran out of time: another time may tell more */
     bool in_container; /* /.dockerenv, /run/.containerenv or a non-initial user namespace */
     uint64_t memory_bytes;
     unsigned cpus;

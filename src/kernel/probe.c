@@ -17,8 +17,8 @@
 #include <sys/utsname.h>
 
 enum {
-    ATTEMPT_LIMIT_MS = 5000, /* loading a kernel module may take a while */
-    TOTAL_LIMIT_MS = 10000,  /* for all of them, should everything hang */
+    ATTEMPT_LIMIT_MS = 10000, /* loading a kernel module may take a while */
+    TOTAL_LIMIT_MS = 20000,   /* for all of them, should everything hang */
     SUBUID_IDS = 65536,      /* what a container image takes */
     NOTHING = FEATURE_COUNT,
 };
@@ -99,6 +99,7 @@ static int probe_features(struct host_facts *facts)
         if (r < 0)
             return r;
         fact_set(&facts->features[attempts[i].feature], &result);
+        facts->is_hasty |= result.errnum == ETIMEDOUT;
         if (attempts[i].feature == FEATURE_LANDLOCK)
             facts->landlock_abi = result.value;
     }

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { CGROUP_LIMIT_MS = 2000 };
+enum { CGROUP_LIMIT_MS = 10000 };
 
 /* Makes one group, sets its limits and moves in. knobs: file, value, ..., NULL. */
 static bool use_group(struct probe_result *result, const char *path, const char *const *knobs)
@@ -172,6 +172,7 @@ int probe_cgroup(struct host_facts *facts)
         facts->cgroup = CGROUP_V1;
     else if (has_systemd(&places.trees[TREE_V2], facts->uid))
         facts->cgroup = CGROUP_V2_SYSTEMD;
+    facts->is_hasty |= v1.errnum == ETIMEDOUT || v2.errnum == ETIMEDOUT;
     fact->available = facts->cgroup != CGROUP_NONE;
     if (fact->available)
         return 0;

@@ -223,7 +223,8 @@ static int add_deps(struct compiler *compiler)
         entry.text = given->text ? compiler_string(compiler, given->text) : 0;
         compiler_add(compiler, PART_DEPS, &entry, sizeof(entry));
     }
-    if (deps.is_once)
+    /* What a machine with too much to do could not answer in time may be there the next time. */
+    if (deps.is_once || input->plan->facts->is_hasty)
         compiler->head.flags |= IMAGE_ONCE;
     vec_done(&deps.items);
     return r;

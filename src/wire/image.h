@@ -182,7 +182,8 @@ enum image_flag {
     IMAGE_DATAGRAMS = 512,   /* with IMAGE_STEERS: those to all ports, too */
     IMAGE_PLAIN = 1024,      /* with IMAGE_STEERS: without nf_tables, at PART_PORTS */
     IMAGE_OWN_TIME = 2048,   /* a time namespace of its own */
-    IMAGE_ONCE = 128, /* made from many files, or from some that changed: for one start only */
+    IMAGE_ONCE =
+        128, /* made from many files, from some that changed, or in haste: for one start only */
 };
 
 /* The order is the order of the sizes in image.c. */

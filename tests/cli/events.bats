@@ -23,13 +23,23 @@ begin() {
     "$BAWN" run --debug-log "$LOG" "${@:2}" -- sh -c "read -r _ <go; $1" \
         >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
     PID=$!
-    # The command has the pipe open to read when it can be opened to write.
-    exec 8>go
+    # The command has the pipe open to read when it can be opened to write. What is written waits for a
+    # command that opens it again, because it is open to read here, too.
+    exec 8>go 9<go
 }
 
-# in_log PATTERN: there is such a line, soon.
+# aide NAME: the number of such a process of bawn's, as soon as it has its name.
+aide() {
+    for _ in {1..600}; do
+        ! pgrep -P "$PID" -x "bawn: $1" || return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# in_log PATTERN: there is such a line, soon; on a machine with much to do, later.
 in_log() {
-    for _ in {1..100}; do
+    for _ in {1..600}; do
         ! grep -q -e "$1" "$LOG" || return 0
         sleep 0.05
     done
@@ -40,8 +50,8 @@ in_log() {
 finish() {
     local status=0
 
-    exec 8>&-
     wait "$PID" || status=$?
+    exec 8>&- 9<&-
     [ "$status" -eq "$1" ]
 }
 
@@ -85,8 +95,8 @@ assert refused[0]["caller"] == "sh" and int(refused[0]["caller_pid"]) > 0' "$LOG
 @test "events: who makes the command's calls is told of when it is killed" {
     begin 'echo x >made; sleep 10'
     echo >&8
-    for _ in {1..100}; do [ ! -e made ] || break; sleep 0.05; done
-    kill -9 "$(pgrep -P "$PID" -x 'bawn: calls')"
+    for _ in {1..600}; do [ ! -e made ] || break; sleep 0.05; done
+    kill -9 "$(aide calls)"
     finish 137
     grep -q ' ended by=calls$' "$LOG"
 }
@@ -96,7 +106,7 @@ assert refused[0]["caller"] == "sh" and int(refused[0]["caller_pid"]) > 0' "$LOG
     begin 'sleep 10' --policy "$BATS_TEST_TMPDIR/policy.yaml"
     echo hidden >secret
     in_log " masked by=watch path=$WORK/secret rule=\"deny secret\" verdict=deny$"
-    kill -9 "$(pgrep -P "$PID" -x 'bawn: watch')"
+    kill -9 "$(aide watch)"
     finish 125
     grep -q 'the process that masks hidden names that appear has ended' "$BATS_TEST_TMPDIR/err"
     grep -q ' ended by=watch$' "$LOG"
@@ -104,11 +114,7 @@ assert refused[0]["caller"] == "sh" and int(refused[0]["caller_pid"]) > 0' "$LOG
 
 @test "events: the keeper's end is told, and the command goes on" {
     begin 'exit 4'
-    for _ in {1..100}; do
-        ! keeper=$(pgrep -P "$PID" -x 'bawn: keeper') || break
-        sleep 0.05
-    done
-    kill -9 "$keeper"
+    kill -9 "$(aide keeper)"
     in_log ' ended by=keeper$'
     echo >&8
     finish 4
@@ -124,7 +130,7 @@ assert refused[0]["caller"] == "sh" and int(refused[0]["caller_pid"]) > 0' "$LOG
 
 @test "events: without who writes what the command says, it ends with 125" {
     begin 'exit 0'
-    kill -9 "$(pgrep -P "$PID" -x 'bawn: scribe')"
+    kill -9 "$(aide scribe)"
     echo >&8
     finish 125
     grep -q 'standard stream [12]: Broken pipe' "$BATS_TEST_TMPDIR/err"

@@ -56,11 +56,18 @@ EOF
 }
 
 @test "--detach with a size gives the command a terminal, though there is none outside" {
-    "$BAWN" run --detach --cols 120 -- sh -c 'stty size; tty; sleep 1' </dev/null
+    "$BAWN" run --detach --cols 120 -- sh -c 'stty size; tty; until [ -e go ]; do sleep 0.05; done' </dev/null
     run -0 "$BAWN" status --json
     [ "$(json_get "$output" 'd["terminal"]')" = True ]
-    run --separate-stderr -0 timeout 5 "$BAWN" attach </dev/null
-    [[ $output == *"24 120"*/dev/pts/* ]]
+    "$BAWN" attach </dev/null >said 3>&- &
+    pid=$!
+    for _ in {1..600}; do
+        ! grep -q /dev/pts/ said || break
+        sleep 0.05
+    done
+    touch go
+    wait "$pid"
+    [[ $(<said) == *"24 120"*/dev/pts/* ]]
 }
 
 @test "a size without a terminal, and one that is no number, are refused" {

@@ -217,7 +217,7 @@ START_TEST(cpu_limit_slows_and_is_counted)
 
     if (!has_group("cpu_limit_slows_and_is_counted"))
         return;
-    group = group_with((struct cgroup_limits){.cpu_percent = 20});
+    group = group_with((struct cgroup_limits){.cpu_percent = 5});
     if (!(group.held & CGROUP_CPU)) {
         removed(&group);
         test_skip("cpu_limit_slows_and_is_counted", "the group above hands out no cpu");
@@ -233,7 +233,7 @@ START_TEST(cpu_limit_slows_and_is_counted)
     ck_assert_int_eq(wait4(pid, &status, 0, &used), pid);
     busy = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + used.ru_utime.tv_usec +
            used.ru_stime.tv_usec;
-    ck_assert_int_lt(busy, 600000);
+    ck_assert_int_lt(busy, 400000);
     ck_assert_int_eq(cgroup_measure(&group, &metrics, NULL), 0);
     ck_assert_uint_gt(metrics.throttled_count, 0);
     ck_assert_uint_gt(metrics.throttled_usec, 0);

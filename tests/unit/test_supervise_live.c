@@ -117,6 +117,8 @@ static void quit_open(void)
     int status = 0;
 
     if (pid == 0) {
+        /* A shell starts what runs in the background with this one ignored. */
+        (void)signal(SIGQUIT, SIG_DFL);
         (void)open("fifo", O_WRONLY);
         _exit(1);
     }
