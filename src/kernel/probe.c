@@ -19,7 +19,7 @@
 enum {
     ATTEMPT_LIMIT_MS = 10000, /* loading a kernel module may take a while */
     TOTAL_LIMIT_MS = 20000,   /* for all of them, should everything hang */
-    SUBUID_IDS = 65536,      /* what a container image takes */
+    SUBUID_IDS = 65536,       /* what a container image takes */
     NOTHING = FEATURE_COUNT,
 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* A case has four seconds, if nobody says otherwise: too few on a machine with much to do. It counts
- * when the case is added, before main could tell. */
+/* A case has four seconds, if nobody says otherwise: too few on a machine with much to do. It
+ * counts when the case is added, before main could tell. */
 __attribute__((constructor)) static void test_give_time(void)
 {
     (void)setenv("CK_DEFAULT_TIMEOUT", "60", 0);

@@ -1005,6 +1005,32 @@ START_TEST(the_compiled_plan_is_printed_whole)
 }
 END_TEST
 
+/* What a busy machine did not answer is asked again at the next start. */
+START_TEST(a_plan_that_was_made_in_haste_is_for_one_start)
+{
+    struct bawn_policy *policy = load_text("sandbox: {paths: {w: {root: /srv/work, mode: rw}}}\n");
+
+    for (int hasty = 0; hasty < 2; hasty++) {
+        struct host_facts facts = rich_host();
+        autofree struct image *image = NULL;
+        struct bawn_error err = {0};
+        struct plan plan;
+
+        facts.is_hasty = hasty;
+        make_plan(policy, &facts, NULL, &plan);
+        struct compile_input input = {.plan = &plan,
+                                      .looker = &tree_looker,
+                                      .cwd = "/srv/work",
+                                      .user = "user",
+                                      .release = "0"};
+        ck_assert_msg(compile_image(&input, &image, &err) == 0, "%s", err.message);
+        ck_assert_int_eq((image->flags & IMAGE_ONCE) != 0, hasty);
+        plan_done(&plan);
+    }
+    bawn_policy_free(policy);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plan");
@@ -1027,6 +1053,7 @@ int main(void)
     tcase_add_test(all, rule_for_one_program_is_held_as_others_are);
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, rates_of_a_disk_are_held_where_they_can_be);
+    tcase_add_test(all, a_plan_that_was_made_in_haste_is_for_one_start);
     tcase_add_test(all, a_time_namespace_is_planned_where_there_are_some);
     tcase_add_test(all, a_denial_without_a_proxy_cannot_be_held);
     tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
