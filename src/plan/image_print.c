@@ -200,6 +200,10 @@ static void print_rest(const struct image *image, struct strbuf *out)
         add_string(out, image, watch->tree);
         strbuf_add(out, "\n");
     }
+    if (image_count(image, PART_PORTS))
+        strbuf_add(out, "\nports that are answered inside:\n");
+    image_each (image, PART_PORTS, uint32_t, port)
+        strbuf_addf(out, "  %u\n", *port);
     strbuf_addf(out, "\nnot held (%u):\n", image_count(image, PART_NOTES));
     image_each (image, PART_NOTES, uint32_t, note) {
         strbuf_add(out, "  ");
