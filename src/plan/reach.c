@@ -82,14 +82,17 @@ static int add_node(struct plan *plan, const struct looker *looker, const char *
                     const char *path, struct origin origin)
 {
     char target[LIMIT_PATH_BYTES];
-    bool exists = looker->look(looker->context, path, target, sizeof(target)) == LOOK_OTHER;
+    enum look found = looker->look(looker->context, path, target, sizeof(target));
+    bool exists = found == LOOK_OTHER;
     unsigned by = plan_held_by(plan, GUARANTEE_NODE);
     struct mount_step step = {.kind = MOUNT_NODE, .source = path, .target = path};
 
     if (exists && (by & BY_MOUNT) && !vec_push(&plan->mounts, step))
         return -ENOMEM;
     return plan_enforce(plan, arena_printf(&plan->arena, "%s: %s", what, path), origin, by,
-                        exists ? NULL : "does not exist now");
+                        exists                    ? NULL
+                        : found == LOOK_DIRECTORY ? "a directory: list what is in it, one by one"
+                                                  : "does not exist now");
 }
 
 /* SECURITY: what is listed does not get past a rule that denies its path. */

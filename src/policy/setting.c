@@ -68,9 +68,12 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "shared. If the proxy wants them, write USER:PASSWORD to ~/.config/bawn/proxy-login, mode "
          "600; bawn sends them as Basic, and every policy hides that file. bawn does not read the "
          "proxy from HTTPS_PROXY. Only the user, the org and the command line can set it."},
-    [SETTING_NETWORK_AUTHZ_PORT] = {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
-                                    "Ask the service on this port of the host's loopback about "
-                                    "each connection."},
+    [SETTING_NETWORK_AUTHZ_PORT] =
+        {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
+         "A port of the host's loopback that the command may connect to, "
+         "as with sandbox.network.host_ports: the service that "
+         "authorizes it for a proxy of the host's. bawn asks it nothing "
+         "itself."},
     [SETTING_LIMITS_PRESET] = {"sandbox.limits.preset", VALUE_WORD, NARROW_LOWER, 0, limits_words,
                                "strict: 1024 processes, 2 GiB of memory, 80 % of one CPU; default: "
                                "scaled to the machine; none: only the limits named here."},
@@ -159,7 +162,8 @@ const struct list_info list_table[LIST_COUNT] = {
                             "for it."},
     [LIST_NETWORK_UNIX_SOCKETS] =
         {"sandbox.network.unix_sockets", false, true,
-         "Unix sockets of the host that the command may connect to, by path."},
+         "Unix sockets of the host that the command may connect to, by path. Of a directory "
+         "nothing is shown: list each socket."},
     [LIST_NETWORK_PUBLISH] =
         {"sandbox.network.publish", false, true,
          "Ports inside that the host may connect to: [ADDRESS:]PORT[:PORT], the host's port and "

@@ -282,3 +282,11 @@ YAML
     TERM=xterm NO_COLOR=1 run -0 on_terminal "$BAWN" check --isolated read file.txt </dev/null
     [[ $output != *$'\e'* ]]
 }
+
+@test "plan says that of a listed directory no socket is shown" {
+    mkdir sockets
+    run --separate-stderr -0 "$BAWN" plan --isolated --set "sandbox.network.unix_sockets=$WORK/sockets"
+    [[ $output == *"sandbox.network.unix_sockets: $WORK/sockets (a directory: list what is in it, one by one)"* ]]
+    run --separate-stderr -0 "$BAWN" plan --isolated --set "sandbox.network.unix_sockets=$WORK/no.sock"
+    [[ $output == *"$WORK/no.sock (does not exist now)"* ]]
+}

@@ -675,6 +675,19 @@ def own_proxy(t):
                 same([], asked(t.world.witness.since(start)), "questions")
 
 
+@case("the port of who authorizes is reached from inside, and no other")
+def authorizer(t):
+    for mode in ("proxy", "isolated"):
+        with Service(9501) as service, Service(9502) as other:
+            options = ["--net", mode, "--set", "sandbox.network.authz_port=9501"]
+            attempts = [{"do": "talk", "to": [host, port], "send": "echo hi\n"} for host in ("127.0.0.1", "::1")
+                        for port in (9501, 9502)]
+            results = t.tries(attempts, *options)
+            same(["connected", "refused"] * 2,
+                 ["refused" if result.get("errno") == "ECONNREFUSED" else "connected" for result in results], results)
+            same((2, 0), (service.count, other.count), "connections")
+
+
 @case("what plan, check, why and policy say is what happens")
 def words(t):
     common = ["--isolated", "--host-port", "9101", "--publish", f"9201:{INSIDE}"]
