@@ -50,12 +50,11 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "or that env.pass names in full, is as the policy says."},
     [SETTING_NETWORK_HTTP_PROXY_PORT] = {"sandbox.network.http_proxy_port", VALUE_PORT,
                                          NARROW_NEVER, 0, NULL,
-                                         "Use this HTTP proxy on the host's loopback instead of "
-                                         "the built-in one."},
+                                         "The proxy variables name this HTTP proxy on the host's "
+                                         "loopback instead of bawn's own. bawn does not judge what "
+                                         "programs ask it for, and all other connections as ever."},
     [SETTING_NETWORK_SOCKS_PROXY_PORT] = {"sandbox.network.socks_proxy_port", VALUE_PORT,
-                                          NARROW_NEVER, 0, NULL,
-                                          "Use this SOCKS5 proxy on the host's loopback instead of "
-                                          "the built-in one."},
+                                          NARROW_NEVER, 0, NULL, "The same for a SOCKS5 proxy."},
     [SETTING_NETWORK_UPSTREAM_PROXY] =
         {"sandbox.network.upstream_proxy", VALUE_PROXY, NARROW_NEVER, 0, NULL,
          "http://HOST:PORT: in the modes proxy and isolated every TCP connection to a host that "
@@ -168,8 +167,11 @@ const struct list_info list_table[LIST_COUNT] = {
         {"sandbox.network.publish", false, true,
          "Ports inside that the host may connect to: [ADDRESS:]PORT[:PORT], the host's port and "
          "that inside. Without an address only the host itself can connect."},
-    [LIST_NETWORK_HOST_PORTS] = {"sandbox.network.host_ports", false, true,
-                                 "Ports of the host's loopback that the command may connect to."},
+    [LIST_NETWORK_HOST_PORTS] =
+        {"sandbox.network.host_ports", false, true,
+         "Ports of the host's loopback that the command may connect to, by the same number at "
+         "localhost, 127.0.0.1 and ::1. A rule that denies one of the three is against "
+         "the port, and so is one that asks about it with that port."},
     [LIST_NETWORK_UPSTREAM_NO_PROXY] =
         {"sandbox.network.upstream_no_proxy", false, true,
          "Hosts that bawn connects to itself, not through sandbox.network.upstream_proxy, spelled "

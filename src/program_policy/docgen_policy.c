@@ -173,17 +173,17 @@ static const struct roff_entry host_words[] = {
      "one that connects, and where nobody else has the connection open. It narrows, and is no "
      "wall: whoever can make that program do something else, as options of git and variables such "
      "as LD_PRELOAD can, reaches the host as well. 'bawn check --by PROGRAM connect HOST:PORT' "
-     "asks "
-     "for one program; without --by such a rule counts for nobody."},
+     "asks for one program; without --by such a rule counts for nobody."},
 };
 
 static const char network_order[] =
     "A rule of sandbox.network.deny always wins, whoever allows the host; it takes no word. "
     "Otherwise the most specific rule counts, with its words: a longer name or prefix, then one "
     "with a port. Of two rules that are as specific, ask wins over allow. If both allow, or both "
-    "ask, between layers of the same strength the one that is read later counts, in one layer the "
-    "one that lets more be said, and else the one that lets less be said; but the profile loses. "
-    "A project that you did not approve cannot say opaque or ech=allow. "
+    "ask, they can differ in their words: in one layer the rule that lets more be said counts, "
+    "between two files of the same strength that of the file that is read later, and between "
+    "layers of different strength the rule that lets less be said; a rule of the profile loses to "
+    "all others. A project that you did not approve cannot say opaque or ech=allow. "
     "bawn denies a host that no rule names, or asks about it when sandbox.network.unlisted says "
     "so. A lone * is an error.\n"
     "Addresses that lead back into the machine or the local network (loopback, private, "
