@@ -438,6 +438,7 @@ calls_of() {
 
 @test "run: with --json all that bawn says at the end is JSON, a document in a line" {
     run -124 --separate-stderr "$BAWN" run --json --stats --set sandbox.limits.time=1 -- sleep 20
+    # shellcheck disable=SC2154 # run sets them
     [ "${#stderr_lines[@]}" -eq 2 ]
     [ "$(json_get "${stderr_lines[0]}" 'sorted(d["error"])')" = "['code', 'hint', 'message']" ]
     [ "$(json_get "${stderr_lines[1]}" 'd["elapsed_ms"] >= 1000')" = True ]
