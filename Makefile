@@ -12,7 +12,7 @@ TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
 
-.PHONY: all run check test conformance test-agents test-plain test-deb test-work test-vm deb mutation lint fuzz truth bench install clean
+.PHONY: all run check test conformance test-agents test-plain test-deb test-work test-vm deb mutation lint fuzz truth churn bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
@@ -113,6 +113,10 @@ truth: all
 
 # What questions cost, and what the sandbox costs beside other tools; the tables in docs are made
 # anew. BENCH_RUNS for each start.
+churn: all
+	@ninja -C $(BUILD) tests/net_image
+	@tests/net/run.py --build $(BUILD) --churn 1000000 many_connections_leave_nothing
+
 bench: all
 	@scripts/deps.sh build bench
 	@ninja -C $(BUILD) tests/bench_query tests/bench_spawn tests/bench_calls tests/bench_exec tests/bench_net

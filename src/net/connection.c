@@ -55,8 +55,12 @@ void connection_start(struct gate *gate, int fd, const struct host *to)
 
     if (!connection)
         return;
-    if (connection->stage != STAGE_OVER && to) {
+    if (connection->stage != STAGE_OVER && to)
         connection->to = *to;
+    if (connection->stage != STAGE_OVER && gate->count > gate->most) {
+        /* Who waited until another one ends could wait for ever. */
+        refuse_crowd(connection);
+    } else if (connection->stage != STAGE_OVER && to) {
         reach_start(connection);
     } else if (connection->stage != STAGE_OVER) {
         connection_set_deadline(connection, HEAD_MS);

@@ -153,6 +153,8 @@ void refuse_request(struct connection *connection, int status, const char *why);
 void refuse_failed(struct connection *connection, int status, enum socks_answer answer,
                    const char *why);
 void refuse_late(struct connection *connection);
+/* There are as many as there can be. */
+void refuse_crowd(struct connection *connection);
 /* It ends before it is known who was refused. */
 void refuse_end(struct connection *connection);
 void unheard_step(struct connection *connection);

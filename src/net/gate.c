@@ -19,6 +19,7 @@ enum {
     PAUSE_MS = 100,
     /* Listeners, the image, questions for names. */
     FDS_FOR_OTHERS = 192,
+    TURNED_AWAY_MOST = 32, /* at once: they are told why */
     FDS_OF_CONNECTION = 2,
     FDS_OF_PIPE = 2,
     FLOWS_MOST = 1024,
@@ -35,7 +36,7 @@ void gate_init(struct gate *gate, const struct gate_parts *parts)
     pipes_init(&gate->pipes, pipes);
     gate->place = (struct flow_place){parts->hub, &gate->pipes, gate->scratch};
     gate->flows_most = parts->fds_max / 8 < FLOWS_MOST ? parts->fds_max / 8 : FLOWS_MOST;
-    others = FDS_FOR_OTHERS + gate->pipes.most * FDS_OF_PIPE;
+    others = FDS_FOR_OTHERS + TURNED_AWAY_MOST + gate->pipes.most * FDS_OF_PIPE;
     if (policy_number(parts->policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED)
         others += gate->flows_most;
     gate->most = parts->fds_max > others + FDS_OF_CONNECTION
@@ -54,7 +55,7 @@ static void resume(void *context)
 {
     struct gate *gate = context;
 
-    if (gate->is_paused && gate->count < gate->most)
+    if (gate->is_paused && gate->count < gate->most + TURNED_AWAY_MOST)
         set_listening(gate, true);
 }
 
@@ -139,7 +140,7 @@ static void ready(void *context, uint32_t events)
     for (unsigned i = 0; i < ACCEPTED_AT_ONCE; i++) {
         int fd = -1;
 
-        if (gate->count < gate->most)
+        if (gate->count < gate->most + TURNED_AWAY_MOST)
             fd = accept4(listener->source.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         else
             errno = EMFILE;

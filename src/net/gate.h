@@ -57,8 +57,8 @@ struct gate {
     char scratch[FLOW_SCRATCH_BYTES];
     size_t held_bytes;
     struct connection *connections;
-    size_t count, most;
-    size_t flows_most; /* of datagrams */
+    size_t count, most; /* a few more are taken, and told that there are too many */
+    size_t flows_most;  /* of datagrams */
     struct gate_listener listeners[GATE_LISTENERS];
     size_t listener_count;
     bool is_paused; /* no descriptors left for more */

@@ -30,6 +30,7 @@ static const char *reason_of(int status)
                    {431, "Request Header Fields Too Large"},
                    {501, "Not Implemented"},
                    {502, "Bad Gateway"},
+                   {503, "Service Unavailable"},
                    {504, "Gateway Timeout"},
                    {505, "HTTP Version Not Supported"}};
 
@@ -79,7 +80,8 @@ static void tell(struct connection *connection, int status, enum socks_answer an
     write_answer(status, rule, text, front);
     if (front->failed) {
         connection_reset(connection);
-    } else if (connection->way == WAY_DIRECT && !connection->speaks_http) {
+    } else if ((connection->way == WAY_DIRECT || connection->way == WAY_PROXY) &&
+               !connection->speaks_http) {
         connection->stage = STAGE_UNHEARD;
         connection_set_deadline(connection, UNHEARD_MS);
         unheard_step(connection);
@@ -268,6 +270,16 @@ void refuse_failed(struct connection *connection, int status, enum socks_answer 
     tally_host(&connection->to, host);
     (void)snprintf(text, sizeof(text), "Cannot connect to '%s': %s.\n", host, why);
     tell(connection, status, answer, NULL, text);
+}
+
+void refuse_crowd(struct connection *connection)
+{
+    char why[128];
+
+    (void)snprintf(why, sizeof(why),
+                   "%zu connections are open, and there are no descriptors for more (ulimit -n)",
+                   connection->gate->most);
+    refuse_request(connection, 503, why);
 }
 
 void refuse_late(struct connection *connection)
