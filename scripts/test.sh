@@ -405,6 +405,11 @@ if [ "$(id -u)" -eq 0 ]; then
     done
     together
     for user in "$me" "$test_user"; do
+        beside live "sockets are handed over, as $user" "$lab/lab" --user "$user" -- \
+            python3 "$lab/handover.py" --bawn "$work/plain/bin/bawn"
+    done
+    together
+    for user in "$me" "$test_user"; do
         beside live "ports, and the mode isolated, as $user" "$lab/lab" --user "$user" -- \
             python3 "$lab/ports.py" --bawn "$work/plain/bin/bawn"
     done

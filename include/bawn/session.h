@@ -144,6 +144,7 @@ struct bawn_metrics {
     /* The sums of what bawn_session_peers tells. */
     uint64_t net_connections, net_refused;
     uint64_t net_sent, net_received; /* bytes */
+    uint64_t net_uncounted;
 };
 
 /* size is sizeof(struct bawn_metrics) of the caller, so that members can be added. */
@@ -161,6 +162,9 @@ struct bawn_peer {
     uint64_t sent;        /* bytes that went on to the host */
     uint64_t received;    /* bytes that commands got from it */
     uint64_t refused;     /* how often; of a name that was only asked for, at most once a second */
+    /* Of the connections those that were handed over to the command (a rule says opaque): they
+     * count from their beginning, and their bytes are not in the numbers above. */
+    uint64_t uncounted;
 };
 
 /*

@@ -25,7 +25,8 @@ static struct bawn_peer *list_new(const struct control_host *hosts, size_t count
                                             .connections = hosts[i].connections,
                                             .sent = hosts[i].sent,
                                             .received = hosts[i].received,
-                                            .refused = hosts[i].refused};
+                                            .refused = hosts[i].refused,
+                                            .uncounted = hosts[i].uncounted};
     }
     return peers ? &peers->shown : NULL;
 }

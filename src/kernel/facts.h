@@ -29,6 +29,7 @@ enum feature {
     FEATURE_NOTIFY_KILLABLE, /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV */
     FEATURE_PIDFD,           /* clone3 with CLONE_PIDFD */
     FEATURE_TAKE_FD,         /* a descriptor of another process, and its user namespace */
+    FEATURE_BAR,             /* a filter on a socket of TCP, for good */
     FEATURE_OPENAT2,
     FEATURE_CLOSE_RANGE,
     FEATURE_CGROUP, /* a group of our own with memory and pids; see cgroup */

@@ -54,6 +54,7 @@ static const struct {
     {FEATURE_NOTIFY_KILLABLE, FEATURE_NOTIFY, try_notify_killable},
     {FEATURE_PIDFD, NOTHING, try_pidfd},
     {FEATURE_TAKE_FD, NOTHING, try_take_fd},
+    {FEATURE_BAR, NOTHING, try_bar},
     {FEATURE_OPENAT2, NOTHING, try_openat2},
     {FEATURE_CLOSE_RANGE, NOTHING, try_close_range},
     {FEATURE_STEER, FEATURE_NET_NS, try_steer},

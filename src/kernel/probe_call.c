@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +29,23 @@ PROBE_WORK(try_take_fd)
     if (syscall(SYS_setns, -1, 0) >= 0 || errno != EBADF)
         return probe_fail(result, "setns");
     return true;
+}
+
+/* KERNEL(6.18): some want CAP_NET_ADMIN for it, for a filter tells of what TCP keeps secret. */
+PROBE_WORK(try_bar)
+{
+    struct sock_filter all = {BPF_RET | BPF_K, 0, 0, UINT32_MAX};
+    struct sock_fprog program = {.len = 1, .filter = &all};
+    int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+
+    (void)env;
+    if (sock < 0)
+        return probe_fail(result, "socket");
+    if (setsockopt(sock, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0)
+        return probe_fail(result, "SO_ATTACH_FILTER");
+    return setsockopt(sock, SOL_SOCKET, SO_LOCK_FILTER, &yes, sizeof(yes)) == 0 ||
+           probe_fail(result, "SO_LOCK_FILTER");
 }
 
 PROBE_WORK(try_pidfd)

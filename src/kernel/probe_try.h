@@ -44,6 +44,7 @@ PROBE_WORK(try_anyip);
 /* probe_call.c */
 PROBE_WORK(try_pidfd);
 PROBE_WORK(try_take_fd);
+PROBE_WORK(try_bar);
 PROBE_WORK(try_openat2);
 PROBE_WORK(try_close_range);
 PROBE_WORK(try_tun);

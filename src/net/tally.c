@@ -69,6 +69,7 @@ static void send_slot(struct tally *tally, struct tally_slot *slot, const struct
     struct event event = {.what = slot->way ? EVENT_BARRED : EVENT_REACHED,
                           .verdict = slot->verdict,
                           .times = slot->times,
+                          .uncounted = slot->uncounted,
                           .sent = slot->sent,
                           .received = slot->received};
 
@@ -83,7 +84,7 @@ static void send_slot(struct tally *tally, struct tally_slot *slot, const struct
         event.texts[EVENT_EXE] = who->exe;
     }
     event_send(tally->events, event);
-    slot->times = 0;
+    slot->times = slot->uncounted = 0;
     slot->sent = slot->received = 0;
 }
 
@@ -145,7 +146,7 @@ void tally_refused(struct tally *tally, const struct tally_refusal *refusal)
     start_timer(tally);
 }
 
-void tally_reached(struct tally *tally, const struct host *host, uint64_t sent, uint64_t received)
+static void reach(struct tally *tally, const struct host *host, const struct tally_slot *more)
 {
     struct tally_slot alone = {0};
     char text[TALLY_HOST_BYTES];
@@ -161,12 +162,23 @@ void tally_reached(struct tally *tally, const struct host *host, uint64_t sent, 
         slot->is_used = true;
     }
     slot->times++;
-    slot->sent += sent;
-    slot->received += received;
+    slot->uncounted += more->uncounted;
+    slot->sent += more->sent;
+    slot->received += more->received;
     if (slot == &alone)
         send_slot(tally, slot, NULL);
     else
         start_timer(tally);
+}
+
+void tally_reached(struct tally *tally, const struct host *host, uint64_t sent, uint64_t received)
+{
+    reach(tally, host, &(struct tally_slot){.sent = sent, .received = received});
+}
+
+void tally_handed(struct tally *tally, const struct host *host)
+{
+    reach(tally, host, &(struct tally_slot){.uncounted = 1});
 }
 
 void tally_flush(struct tally *tally)

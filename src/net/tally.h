@@ -23,7 +23,8 @@ struct tally_slot {
     char host[TALLY_HOST_BYTES];
     const char *way; /* of refusals; NULL: connections */
     bool is_used;
-    uint32_t times; /* since the last that was told */
+    uint32_t times;     /* since the last that was told */
+    uint32_t uncounted; /* of these: handed over */
     uint64_t sent, received;
     /* Of refusals: as the last one was. */
     uint32_t verdict;
@@ -51,6 +52,8 @@ void tally_init(struct tally *tally, struct hub *hub, struct event_sender *event
 bool tally_is_news(const struct tally *tally, const struct host *host, const char *way);
 void tally_refused(struct tally *tally, const struct tally_refusal *refusal);
 void tally_reached(struct tally *tally, const struct host *host, uint64_t sent, uint64_t received);
+/* One that was handed over: how much passes is not seen. */
+void tally_handed(struct tally *tally, const struct host *host);
 /* All that has not been told yet. */
 void tally_flush(struct tally *tally);
 

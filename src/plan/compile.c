@@ -61,6 +61,7 @@ static void set_flags(struct compiler *compiler)
     head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
                   (plan->network.steers ? IMAGE_STEERS : 0U) |
                   (plan->network.is_plain ? IMAGE_PLAIN : 0U) |
+                  (plan->network.hands_over ? IMAGE_HANDS_OVER : 0U) |
                   (plan->network.mode == NETWORK_ISOLATED ? IMAGE_DATAGRAMS : 0U) |
                   (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
                   (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |

@@ -139,6 +139,10 @@ static const struct feature_text texts[FEATURE_COUNT] = {
                          "A sandbox or a container around bawn refuses pidfd_getfd or setns. Let "
                          "its filter allow both;\n"
                          "if it is a sandbox of bawn, start that one with --debug."},
+    [FEATURE_BAR] = {"bar", "socket filters: opaque hosts at full speed", FINDING_NOTE, NOTHING,
+                     "Connections to hosts whose rule says opaque go through bawn-net, as all "
+                     "others do: slower, and as safe.",
+                     "Some kernels let nobody but root put a filter on a socket of TCP."},
     [FEATURE_OPENAT2] = {"openat2", "openat2: paths that cannot escape", FINDING_BAD, NOTHING,
                          "bawn cannot safely resolve paths that the command names, so it can "
                          "approve nothing by path.",

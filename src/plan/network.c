@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+enum { LANDLOCK_TCP = 4 /* the first ABI that knows TCP */ };
+
 static bool is_host(const struct plan *plan)
 {
     return plan->network.mode == NETWORK_HOST;
@@ -192,10 +194,37 @@ static int plan_items(struct plan *plan)
     return r;
 }
 
-int plan_network(struct plan *plan)
+/* A rule for one program is the relay's: who a client is takes time to find out. */
+static bool has_opaque_rule(const struct policy *policy)
+{
+    vec_each (&policy->net_rules, rule) {
+        if ((*rule)->verdict == NET_ALLOW && (*rule)->opaque && !(*rule)->by)
+            return true;
+    }
+    return false;
+}
+
+/* Why connections that a rule calls opaque pass through bawn-net; NULL: they are handed over. */
+static const char *why_relayed(const struct plan *plan)
+{
+    if (plan->policy->settings[SETTING_NETWORK_UPSTREAM_PROXY].is_set)
+        return "all go through the upstream proxy";
+    if (!plan_notifies(plan) || !plan_has(plan, FEATURE_TAKE_FD) ||
+        !plan_has(plan, FEATURE_SECCOMP))
+        return "connect(2) cannot be held here";
+    /* KERNEL(6.7): SECURITY: without Landlock's rules for TCP nothing of the kernel's would keep
+     * the command from connecting a socket of the host's elsewhere. */
+    if (!plan_has(plan, FEATURE_LANDLOCK) || plan->facts->landlock_abi < LANDLOCK_TCP)
+        return "Landlock here knows no TCP; Linux 6.7 does";
+    /* SECURITY: another sandbox has no such rules, and the command may send it the socket. */
+    if (!plan_has(plan, FEATURE_BAR))
+        return "this kernel lets only root put a filter on a socket of TCP";
+    return NULL;
+}
+
+void plan_network_shape(struct plan *plan)
 {
     struct network_plan *network = &plan->network;
-    int r;
 
     network->mode = policy_number(plan->policy, SETTING_NETWORK_MODE);
     network->own_namespace =
@@ -204,7 +233,16 @@ int plan_network(struct plan *plan)
     network->is_plain = network->own_namespace && network->mode == NETWORK_PROXY &&
                         !network->steers && plan_has(plan, FEATURE_ANYIP);
     network->steers |= network->is_plain;
-    r = network->is_plain ? plan_ports(plan) : 0;
+    network->has_opaque = network->steers && has_opaque_rule(plan->policy);
+    if (network->has_opaque)
+        network->why_relayed = why_relayed(plan);
+    network->hands_over = network->has_opaque && !network->why_relayed;
+}
+
+int plan_network(struct plan *plan)
+{
+    int r = plan->network.is_plain ? plan_ports(plan) : 0;
+
     if (r == 0)
         r = plan_rules(plan);
     if (r == 0)

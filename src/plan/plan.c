@@ -169,9 +169,10 @@ static int plan_landlock(struct plan *plan, const struct looker *looker)
         landlock->handled_fs = 0;
     else
         landlock->handled_fs = landlock_rights(landlock->abi, full);
-    landlock->handles_tcp = landlock->abi >= 4 &&
-                            policy_number(plan->policy, SETTING_NETWORK_MODE) == NETWORK_NONE &&
-                            (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_LANDLOCK);
+    landlock->handles_tcp =
+        plan->network.hands_over ||
+        (landlock->abi >= 4 && policy_number(plan->policy, SETTING_NETWORK_MODE) == NETWORK_NONE &&
+         (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_LANDLOCK));
     landlock->scopes_abstract_sockets = landlock->abi >= 6;
     landlock->scopes_signals = landlock->abi >= 6;
     /* The directories that lead to what is granted: what can be listed there is there because it is
@@ -225,6 +226,7 @@ static int plan_syscalls(struct plan *plan)
                             !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_BINDING] = plan_notifies(plan) && has_rules(plan->policy, false) &&
                          plan_has(plan, FEATURE_TAKE_FD),
+        [WHEN_HANDING_OVER] = plan->network.hands_over,
         [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),
     };
 
@@ -421,6 +423,7 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
     if (input->disk)
         plan->disk = *input->disk;
     choose_backend(plan);
+    plan_network_shape(plan);
     r = plan_mounts(plan, input);
     if (r == 0)
         r = plan_landlock(plan, input->looker);

@@ -46,7 +46,7 @@ struct landlock_rule {
 struct landlock_plan {
     int abi;             /* 0: no Landlock */
     uint64_t handled_fs; /* rights that need a rule */
-    bool handles_tcp;    /* no TCP at all: nothing is granted */
+    bool handles_tcp;    /* the command connects and binds no TCP itself: nothing is granted */
     bool scopes_abstract_sockets;
     bool scopes_signals;
     VEC(struct landlock_rule) rules;
@@ -89,6 +89,9 @@ struct network_plan {
     bool steers;             /* what it sends comes to us */
     bool is_plain;           /* without nf_tables: that to these ports, and to our own two */
     VEC(uint16_t) ports;     /* in the order of the rules */
+    bool has_opaque;         /* a rule allows a host whatever is said to it */
+    bool hands_over;         /* for such rules a socket of the host's is handed in */
+    const char *why_relayed; /* why not; or NULL */
     size_t allow, ask, deny; /* rules */
 };
 
@@ -146,6 +149,8 @@ int plan_env(struct plan *plan, const char *const *environ);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
 int plan_network(struct plan *plan);
+/* What the other parts need to know of the network. */
+void plan_network_shape(struct plan *plan);
 
 /* Finds the ports of a plan without nf_tables. */
 int plan_ports(struct plan *plan);

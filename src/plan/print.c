@@ -134,7 +134,9 @@ static void print_landlock(const struct plan *plan, struct strbuf *out)
                 landlock->handled_fs == 0          ? ", files left to the mounts"
                 : landlock->handled_fs & (1U << 2) ? ", reads and writes"
                                                    : ", writes",
-                landlock->handles_tcp ? ", no TCP" : "",
+                !landlock->handles_tcp     ? ""
+                : plan->network.hands_over ? ", TCP left to bawn"
+                                           : ", no TCP",
                 landlock->scopes_abstract_sockets ? ", abstract sockets" : "",
                 landlock->scopes_signals ? ", signals" : "");
     if (plan_holds_calls(plan))
@@ -205,6 +207,11 @@ static void print_network(const struct plan *plan, struct strbuf *out)
                     network->ask, network->deny);
     strbuf_add(out, "\n");
     print_ports(network, out);
+    if (network->hands_over)
+        strbuf_add(out, "  opaque hosts: connections are handed over, and pass by bawn-net\n");
+    else if (network->has_opaque)
+        strbuf_addf(out, "  opaque hosts: connections go through bawn-net: %s\n",
+                    network->why_relayed);
     for (enum setting_id id = SETTING_NETWORK_UNLISTED; id <= SETTING_NETWORK_AUTHZ_PORT; id++)
         if (plan->policy->settings[id].is_set)
             strbuf_addf(out, "  %s: %s\n", setting_table[id].key, plan->policy->settings[id].text);
@@ -344,7 +351,7 @@ static void json_landlock(const struct plan *plan, struct strbuf *out)
     json_open(out, "landlock", '{');
     json_put_uint(out, "abi", (uint64_t)plan->landlock.abi);
     json_put_uint(out, "handled_fs", plan->landlock.handled_fs);
-    json_put_bool(out, "no_tcp", plan->landlock.handles_tcp);
+    json_put_bool(out, "no_tcp", plan->landlock.handles_tcp && !plan->network.hands_over);
     json_put_bool(out, "scope_abstract_sockets", plan->landlock.scopes_abstract_sockets);
     json_put_bool(out, "scope_signals", plan->landlock.scopes_signals);
     json_put_bool(out, "usable_inside", plan->landlock.abi > 0 && !plan_holds_calls(plan));
@@ -401,6 +408,7 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
             json_put_uint(out, NULL, *port);
         json_close(out, ']');
     }
+    json_put_bool(out, "hands_over", plan->network.hands_over);
     for (enum setting_id id = SETTING_NETWORK_UNLISTED; id <= SETTING_NETWORK_AUTHZ_PORT; id++)
         if (plan->policy->settings[id].is_set)
             json_put_string(out, strrchr(setting_table[id].key, '.') + 1,

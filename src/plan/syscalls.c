@@ -28,6 +28,18 @@
 #define NUMBER_MPTCP            262
 #define NUMBER_FASTOPEN_CONNECT 30
 #define NUMBER_MSG_FASTOPEN     0x20000000
+#define NUMBER_SOL_SOCKET       1
+#define NUMBER_SOL_IP           0
+#define NUMBER_SOL_IPV6         41
+#define NUMBER_DONTROUTE        5
+#define NUMBER_BINDTODEVICE     25
+#define NUMBER_BINDTOIFINDEX    62
+#define NUMBER_IP_OPTIONS       4
+#define NUMBER_IP_UNICAST_IF    50
+#define NUMBER_IPV6_PKTOPTIONS  6
+#define NUMBER_IPV6_RTHDR       57
+#define NUMBER_IPV6_UNICAST_IF  76
+#define NUMBER_OF_NETWORKS      0x8900 /* ioctls that ask for interfaces, addresses, routes */
 #define NUMBER_CREAT            0100
 #define NUMBER_TRUNC            01000
 #define NUMBER_ACCMODE          03
@@ -86,6 +98,14 @@
             IF(flags, NUMBER_MSG_FASTOPEN, NUMBER_MSG_FASTOPEN)                                    \
     }
 
+/* SECURITY: by these a socket that is connected sends another way, or to somebody else first. */
+#define STRAY(level, option)                                                                       \
+    {                                                                                              \
+        RULE("setsockopt", SYSCALL_EPERM, WHEN_HANDING_OVER, handed), IF(1, ALL, level), .also = { \
+            {2, ALL, option, 0}                                                                    \
+        }                                                                                          \
+    }
+
 #define mounts     "mounts are the boundary: a hidden path must not be uncovered"
 #define namespaces "a new namespace brings capabilities back"
 #define kernel     "changes the kernel or the machine"
@@ -99,6 +119,7 @@
 #define creates    "a file that a rule protects may be created or replaced"
 #define modes      "a file that a rule protects may be made executable, or unreadable"
 #define family     "a socket family that no sandboxed program needs"
+#define handed     "a socket of the host's that was handed in stays with its server"
 #define landlock   "calls that bawn makes for a program would bypass the program's own rules"
 
 const struct syscall_rule syscall_table[] = {
@@ -219,6 +240,19 @@ const struct syscall_rule syscall_table[] = {
     FAST_OPEN("sendmmsg", 3),
     {RULE("setsockopt", SYSCALL_EPERM, WHEN_ALWAYS, "TCP Fast Open connects when it first sends"),
      IF(1, ALL, NUMBER_TCP), .also = {{2, ALL, NUMBER_FASTOPEN_CONNECT, 0}}},
+    {RULE("connect", SYSCALL_NOTIFY, WHEN_HANDING_OVER, handed), WHOLLY},
+    {RULE("listen", SYSCALL_NOTIFY, WHEN_HANDING_OVER, handed), WHOLLY},
+    {RULE("bind", SYSCALL_NOTIFY, WHEN_HANDING_OVER, handed), WHOLLY},
+    {RULE("ioctl", SYSCALL_NOTIFY, WHEN_HANDING_OVER, "the host's network is not the sandbox's"),
+     IF(1, 0xffffff00U, NUMBER_OF_NETWORKS)},
+    STRAY(NUMBER_SOL_SOCKET, NUMBER_DONTROUTE),
+    STRAY(NUMBER_SOL_SOCKET, NUMBER_BINDTODEVICE),
+    STRAY(NUMBER_SOL_SOCKET, NUMBER_BINDTOIFINDEX),
+    STRAY(NUMBER_SOL_IP, NUMBER_IP_OPTIONS),
+    STRAY(NUMBER_SOL_IP, NUMBER_IP_UNICAST_IF),
+    STRAY(NUMBER_SOL_IPV6, NUMBER_IPV6_PKTOPTIONS),
+    STRAY(NUMBER_SOL_IPV6, NUMBER_IPV6_RTHDR),
+    STRAY(NUMBER_SOL_IPV6, NUMBER_IPV6_UNICAST_IF),
     WATCH_OPEN("open", 1),
     WATCH_OPEN("openat", 2),
     WATCH("creat", creates),
@@ -259,6 +293,9 @@ const struct syscall_rule syscall_table[] = {
     ABSENT("landlock_create_ruleset", WHEN_PROTECTING, landlock),
     ABSENT("landlock_add_rule", WHEN_PROTECTING, landlock),
     ABSENT("landlock_restrict_self", WHEN_PROTECTING, landlock),
+    ABSENT("landlock_create_ruleset", WHEN_HANDING_OVER, landlock),
+    ABSENT("landlock_add_rule", WHEN_HANDING_OVER, landlock),
+    ABSENT("landlock_restrict_self", WHEN_HANDING_OVER, landlock),
 };
 
 const size_t syscall_table_count = sizeof(syscall_table) / sizeof(syscall_table[0]);

@@ -23,6 +23,7 @@ enum syscall_when {
     WHEN_PROTECTING,     /* where rules bind files that are created later */
     WHEN_TRACE_TOLD,     /* the same, unless sandbox.process.debug */
     WHEN_BINDING,        /* the same, where a socket can be bound on behalf of its owner */
+    WHEN_HANDING_OVER,   /* where sockets of the host's are handed in */
     WHEN_ASKING,         /* where rules ask */
 };
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "net/datagrams.h"
 #include "net/gate.h"
+#include "net/handover.h"
 #include "net/inlet.h"
 #include "net/lookup.h"
 #include "net/names.h"
@@ -41,14 +42,21 @@ struct program {
     struct hub_source control;
     struct gate gate;
     struct inlet inlet;
-    struct datagrams *datagrams; /* NULL: they do not come to us */
-    int listeners, published;    /* how many descriptors of each */
+    struct handovers handovers;
+    struct datagrams *datagrams;      /* NULL: they do not come to us */
+    int listeners, published, wishes; /* how many descriptors of each */
 };
 
-/* Behind the listeners are the published ones and, if there are any, the door; then events. */
+/* Behind the listeners are the published ones and, if there are any, the door; then that for
+ * handovers, if there is one; then events. */
 static int first_published(const struct program *program)
 {
     return NET_LISTENER_FD + program->listeners;
+}
+
+static int first_wish(const struct program *program)
+{
+    return first_published(program) + program->published + (program->published > 0);
 }
 
 /* Every descriptor that there may be is for connections. */
@@ -205,10 +213,14 @@ static int serve(struct program *program, struct bawn_error *err)
         result = listen_at(program, NET_LISTENER_FD + i, err);
     if (result == 0)
         result = open_inlet(program, err);
+    if (result == 0 && program->wishes)
+        result = handovers_init(&program->handovers, &program->gate, first_wish(program), err);
     if (result == 0)
         result = hub_run(&program->hub, err);
     if (program->inlet.gate)
         inlet_done(&program->inlet);
+    if (program->handovers.gate)
+        handovers_done(&program->handovers);
     datagrams_free(program->datagrams);
     gate_done(&program->gate);
     return result;
@@ -230,11 +242,12 @@ int main(int argc, char **argv)
 {
     struct program *program = calloc(1, sizeof(*program));
     struct bawn_error err = {0};
-    uint64_t listeners = 0, published = 0;
+    uint64_t listeners = 0, published = 0, wishes = 0;
     int result;
 
-    if (!program || argc != 3 || !text_parse_count(argv[1], LISTENERS_MAX, &listeners) ||
-        !text_parse_count(argv[2], LIMIT_PORTS, &published)) {
+    if (!program || argc != 4 || !text_parse_count(argv[1], LISTENERS_MAX, &listeners) ||
+        !text_parse_count(argv[2], LIMIT_PORTS, &published) ||
+        !text_parse_count(argv[3], 1, &wishes)) {
         (void)fprintf(stderr, "bawn-net is started by bawn\n");
         return 2;
     }
@@ -242,9 +255,9 @@ int main(int argc, char **argv)
     program->hub.epoll = -EBADF;
     program->listeners = (int)listeners;
     program->published = (int)published;
-    program->events = (struct event_sender){.sock = first_published(program) + program->published +
-                                                    (program->published > 0),
-                                            .who = WHO_NET};
+    program->wishes = (int)wishes;
+    program->events =
+        (struct event_sender){.sock = first_wish(program) + program->wishes, .who = WHO_NET};
     result = read_rules(program, &err);
     if (result == 0)
         result = make_parts(program, &err);

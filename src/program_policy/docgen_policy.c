@@ -160,7 +160,13 @@ static const struct roff_entry host_words[] = {
     {"opaque, opaque: true",
      "Anything may be said on the connection: bawn does not look at it. ssh, databases and gRPC "
      "without TLS need that. bawn then knows the address that it connected to, but not which of "
-     "the services behind it the command speaks to: name one host and its port. Default: false."},
+     "the services behind it the command speaks to: name one host and its port. Where the kernel "
+     "can hold it ('bawn plan' says so), the command gets the socket to the server itself, and "
+     "bytes do not pass through bawn: the socket leads nowhere else, and can be neither connected, "
+     "bound nor listened on again. It shows the command the server's address and this machine's. "
+     "bawn counts such connections, but not their bytes. It relays as ever what is bound, copied, "
+     "inherited or in a set of epoll before it is connected, what does not wait for a name of "
+     "several addresses, rules with by=, and all with an upstream proxy. Default: false."},
     {"ech=allow, ech: allow",
      "A TLS client may hide the name that it asks for (Encrypted Client Hello), as browsers do. "
      "bawn then cannot tell whether it asks for this host or for another one on the same server. "

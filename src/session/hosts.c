@@ -44,6 +44,7 @@ void hosts_take(struct hosts *hosts, const struct event *event)
         count->sum.connections += event->times;
         count->sum.sent += event->sent;
         count->sum.received += event->received;
+        count->sum.uncounted += event->uncounted;
         return;
     }
     if (count->sum.refused == 0 && count != &hosts->others) {
@@ -72,6 +73,7 @@ struct control_host hosts_sum(const struct hosts *hosts)
         sum.sent += row->sent;
         sum.received += row->received;
         sum.refused += row->refused;
+        sum.uncounted += row->uncounted;
     }
     return sum;
 }
@@ -82,7 +84,8 @@ static struct bawn_peer as_peer(const struct control_host *row)
                               .connections = row->connections,
                               .sent = row->sent,
                               .received = row->received,
-                              .refused = row->refused};
+                              .refused = row->refused,
+                              .uncounted = row->uncounted};
 }
 
 void hosts_as_text(struct strbuf *out, const struct hosts *hosts)

@@ -380,7 +380,8 @@ void session_measure(const struct session *session, struct bawn_metrics *metrics
                                      .net_connections = hosts.connections,
                                      .net_refused = hosts.refused,
                                      .net_sent = hosts.sent,
-                                     .net_received = hosts.received};
+                                     .net_received = hosts.received,
+                                     .net_uncounted = hosts.uncounted};
     if (is_counted(session)) {
         (void)cgroup_measure(session->group, &counted, NULL);
         metrics->pids_current = counted.pids_current;

@@ -8,6 +8,7 @@
 #include "policy/setting.h"
 #include "session/login.h"
 #include "session/own.h"
+#include "supervise/handed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +129,7 @@ static void forget_listeners(struct session *session)
         loop_remove(&session->loop, &session->net.sources[i]);
     for (unsigned i = 0; i < session->net.published_count; i++)
         loop_remove(&session->loop, &session->net.published_sources[i]);
+    loop_remove(&session->loop, &session->net.wishes_source);
 }
 
 /* Holds:   the caller's rights, the listeners, the plan.
@@ -136,14 +138,15 @@ static int become_net(void *context, struct event_sender *events, struct bawn_er
 {
     const struct session *session = context;
     char count[16], published[16];
-    char name[] = "bawn-net";
-    char *argv[] = {name, count, published, NULL};
+    char name[] = "bawn-net", wishes[] = "0";
+    char *argv[] = {name, count, published, wishes, NULL};
     char *variables[] = {NULL};
     int result;
 
     (void)events;
     (void)snprintf(count, sizeof(count), "%u", session->launch.listener_count);
     (void)snprintf(published, sizeof(published), "%u", session->net.published_count);
+    wishes[0] = session->net.wishes_fd < 0 ? '0' : '1';
     result = program_become(name, argv, variables);
     if (result != -ENOENT)
         return error_errno(err, -result, "start bawn-net");
@@ -185,11 +188,22 @@ static int give_up(struct session *session)
     while (session->launch.listener_count > 0)
         (void)close(take_fd(&session->launch.listeners[--session->launch.listener_count]));
     close_published(&session->net);
+    if (session->net.wishes_fd >= 0)
+        (void)close(take_fd(&session->net.wishes_fd));
     tell_end(session);
     return 0;
 }
 
 static int wait_for_clients(struct session *session, struct bawn_error *err);
+
+/* Nobody answers what bawn-net was asked before it ended. */
+static void tell_gone(const struct net *net)
+{
+    const struct net_handover gone = {.way = NET_GONE};
+
+    if (net->wishes_fd >= 0)
+        (void)send(net->wishes_fd, &gone, sizeof(gone), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
 
 static int on_ended(void *context, uint32_t events)
 {
@@ -200,6 +214,7 @@ static int on_ended(void *context, uint32_t events)
     if (!aide_reap(&session->net.aide, &status))
         return 0;
     drop_control(session);
+    tell_gone(&session->net);
     (void)session_lost(session, WHO_NET, status ? status : 1);
     if (is_missing(&session->net) || session->net.starts >= STARTS_MOST)
         return give_up(session);
@@ -221,6 +236,8 @@ static void list_fds(const struct session *session, int image_fd, int control_fd
         work->fds[work->count++] = net->published[i];
     if (door_fd >= 0)
         work->fds[work->count++] = door_fd;
+    if (net->wishes_fd >= 0)
+        work->fds[work->count++] = net->wishes_fd;
 }
 
 static int start(struct session *session, struct bawn_error *err)
@@ -290,6 +307,8 @@ static int wait_for_clients(struct session *session, struct bawn_error *err)
         result = await_client(session, session->launch.listeners[i], &net->sources[i], err);
     for (unsigned i = 0; result == 0 && i < net->published_count; i++)
         result = await_client(session, net->published[i], &net->published_sources[i], err);
+    if (result == 0 && net->wishes_fd >= 0)
+        result = await_client(session, net->wishes_fd, &net->wishes_source, err);
     return result;
 }
 
@@ -339,11 +358,30 @@ int session_listen(struct session *session, struct bawn_error *err)
     return 0;
 }
 
+/* The way by which sockets of the host's come in. */
+static int open_handovers(struct session *session, struct bawn_error *err)
+{
+    struct net *net = &session->net;
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+        return error_errno(err, errno, "make a socket for handovers");
+    net->dial_fd = ends[0];
+    net->wishes_fd = ends[1];
+    net->number = handed_net(session->launch.listeners[0]);
+    return 0;
+}
+
 int session_open_net(struct session *session, struct bawn_error *err)
 {
-    if (session->launch.listener_count > 0)
+    int result = 0;
+
+    if (session->launch.listener_count > 0) {
         clients_init(&session->net.clients, &session->launch, session->request->image);
-    return wait_for_clients(session, err);
+        if (session->request->image->flags & IMAGE_HANDS_OVER)
+            result = open_handovers(session, err);
+    }
+    return result < 0 ? result : wait_for_clients(session, err);
 }
 
 void session_close_net(struct session *session)
@@ -354,4 +392,7 @@ void session_close_net(struct session *session)
     aide_end(&session->net.door, 0);
     /* Who waits for the end may want the ports. */
     close_published(&session->net);
+    cleanup_close(&session->net.dial_fd);
+    cleanup_close(&session->net.wishes_fd);
+    session->net.dial_fd = session->net.wishes_fd = -EBADF;
 }

@@ -33,6 +33,10 @@ struct net {
     unsigned published_count;
     struct loop_source published_sources[LIMIT_PORTS]; /* while none runs */
     struct aide door;                                  /* makes sockets inside, for them */
+    int dial_fd;   /* handovers, the end of who makes calls, until it has it; or -EBADF */
+    int wishes_fd; /* bawn-net's end, kept for the next one; or -EBADF */
+    struct loop_source wishes_source; /* while none runs */
+    uint64_t number;                  /* of the network inside: see supervise/handed.h */
     size_t resolv_size;
     struct net_message resolv; /* the host's resolv.conf, as it was told last */
     struct clients clients;

@@ -11,6 +11,7 @@ void peer_as_json(struct strbuf *out, const struct bawn_peer *peer)
     json_put_uint(out, "sent", peer->sent);
     json_put_uint(out, "received", peer->received);
     json_put_uint(out, "refused", peer->refused);
+    json_put_uint(out, "uncounted", peer->uncounted);
     json_close(out, '}');
 }
 
@@ -24,4 +25,8 @@ void peer_traffic(struct strbuf *out, const struct bawn_peer *peer)
     strbuf_addf(out, "%llu connections, %llu bytes sent, %llu received",
                 (unsigned long long)peer->connections, (unsigned long long)peer->sent,
                 (unsigned long long)peer->received);
+    if (peer->uncounted)
+        strbuf_add(out, peer->uncounted < peer->connections
+                            ? ", not counting some that were handed over"
+                            : " (handed over: not counted)");
 }

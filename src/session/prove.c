@@ -80,7 +80,7 @@ static int await_proof(const struct launch *launch, struct supervisor *superviso
 int session_prove(const struct image *image, struct bawn_error *err)
 {
     struct launch_request request = {.image = image, .is_proof = true, .cgroup_fd = -EBADF};
-    struct supervisor_options options = {.image = image};
+    struct supervisor_options options = {.image = image, .dial_fd = -EBADF};
     struct supervisor *supervisor = NULL;
     struct sync_message message = {.point = SYNC_PROVE, .job = (uint32_t)getpid()};
     struct launch launch;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { NOTIFY_FD, ROOT_FD, KEPT_FDS };
+enum { NOTIFY_FD, ROOT_FD, DIAL_FD };
 
 static void report(void *context, const struct event *event)
 {
@@ -23,7 +23,7 @@ static void report(void *context, const struct event *event)
 static int serve(void *context, struct event_sender *events, struct bawn_error *err)
 {
     struct supervisor_options options = *(const struct supervisor_options *)context;
-    struct pollfd ready = {.fd = NOTIFY_FD, .events = POLLIN};
+    struct pollfd ready[1 + SUPERVISOR_POLLED] = {{.fd = NOTIFY_FD, .events = POLLIN}};
     struct supervisor *supervisor = NULL;
     int result;
 
@@ -31,10 +31,18 @@ static int serve(void *context, struct event_sender *events, struct bawn_error *
     options.root_fd = ROOT_FD;
     options.report = report;
     options.context = events;
+    options.dial_fd = options.dial_fd < 0 ? -EBADF : DIAL_FD;
     result = supervisor_new(&options, &supervisor, err);
     while (result == 0) {
-        if (poll(&ready, 1, -1) > 0)
-            result = supervisor_serve(supervisor, (uint32_t)ready.revents, err);
+        int timeout_ms = -1;
+        size_t more = supervisor_await(supervisor, ready + 1, &timeout_ms);
+
+        if (poll(ready, 1 + more, timeout_ms) < 0)
+            continue;
+        if (more)
+            supervisor_go_on(supervisor, ready + 1, more);
+        if (ready[0].revents)
+            result = supervisor_serve(supervisor, (uint32_t)ready[0].revents, err);
     }
     supervisor_free(supervisor);
     return result == -EPIPE ? 0 : result;
@@ -61,13 +69,14 @@ int server_start(struct server *server, const struct cgroup *group, int channel,
                  const struct supervisor_options *options, struct bawn_error *err)
 {
     struct supervisor_options shared = *options;
-    struct aide_work work = {
-        .who = WHO_CALLS,
-        .fds = {[NOTIFY_FD] = options->notify_fd, [ROOT_FD] = options->root_fd},
-        .count = KEPT_FDS,
-        .group = group,
-        .run = serve,
-        .context = &shared};
+    struct aide_work work = {.who = WHO_CALLS,
+                             .fds = {[NOTIFY_FD] = options->notify_fd,
+                                     [ROOT_FD] = options->root_fd,
+                                     [DIAL_FD] = options->dial_fd},
+                             .count = options->dial_fd < 0 ? DIAL_FD : DIAL_FD + 1,
+                             .group = group,
+                             .run = serve,
+                             .context = &shared};
     int result = share(server, err);
 
     if (result < 0)

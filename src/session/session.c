@@ -149,7 +149,9 @@ static int on_notify(void *context, uint32_t events)
     struct supervisor_options options = {.image = session->request->image,
                                          .notify_fd = session->launch.notify_fd,
                                          .root_fd = session->launch.root_fd,
-                                         .init_pid = session->launch.pid};
+                                         .init_pid = session->launch.pid,
+                                         .dial_fd = session->net.dial_fd,
+                                         .net = session->net.number};
     int result;
 
     /* KERNEL: POLLERR means that a signal came while it was looked, and no more. */
@@ -162,6 +164,8 @@ static int on_notify(void *context, uint32_t events)
     if (result >= 0)
         result =
             server_start(&session->server, session->group, result, &options, &session->failure);
+    cleanup_close(&session->net.dial_fd);
+    session->net.dial_fd = -EBADF;
     return result < 0 ? result
                       : aide_watch(&session->server.aide, &session->loop, on_server, session, NULL);
 }
@@ -393,6 +397,7 @@ static void init(struct session *session, struct session_request *request)
     session->recorder.kept.fd = -EBADF;
     session->recorder.entry.dir_fd = session->recorder.entry.end_fd = -EBADF;
     session->watch_fd = session->net.control_fd = -EBADF;
+    session->net.dial_fd = session->net.wishes_fd = -EBADF;
     session->channel = session->events_fd = -EBADF;
     session->signal_fd = session->master_fd = -EBADF;
     session->pipe_fd = session->witness_fd = -EBADF;

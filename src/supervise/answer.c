@@ -60,6 +60,25 @@ static int add_fd(int notify_fd, struct seccomp_notif_addfd *add)
     return fd;
 }
 
+void answer_continue(int notify_fd, uint64_t id)
+{
+    struct seccomp_notif_resp response = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+
+    (void)request_surely(notify_fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+int answer_put_fd(int notify_fd, uint64_t id, int fd, int at, bool is_cloexec)
+{
+    struct seccomp_notif_addfd add = {.id = id,
+                                      .flags = SECCOMP_ADDFD_FLAG_SETFD,
+                                      .srcfd = (uint32_t)fd,
+                                      .newfd = (uint32_t)at,
+                                      .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
+    int added = add_fd(notify_fd, &add);
+
+    return added < 0 ? added : 0;
+}
+
 /*
  * KERNEL(6.6): "here" means that who is woken by a question or its answer runs
  * on the waker's core. Others wake another core, and slowly.

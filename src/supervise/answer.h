@@ -22,6 +22,12 @@ void answer_here(int notify_fd, bool is_here);
 bool answer_is_wanted(int notify_fd, uint64_t id);
 /* result: what the call returns, or a negative errno. */
 void answer_value(int notify_fd, uint64_t id, int64_t result);
+/* SECURITY: the call is made after all, by the caller, with whatever its descriptors and its memory
+ * are by then. Only where the kernel holds by itself what must be held. */
+void answer_continue(int notify_fd, uint64_t id);
+/* Puts a descriptor in the place of one of the caller's; the call goes on waiting. 0, or a negative
+ * errno. */
+int answer_put_fd(int notify_fd, uint64_t id, int fd, int at, bool is_cloexec);
 /* Puts a descriptor in place and closes it here; when that cannot be, the call fails with the
  * reason. */
 void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec);

@@ -52,8 +52,10 @@ static const struct call_kind kinds[] = {
     {SYS_fchmod, "fchmod", {0, -1}, {-1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, NULL, change_mode},
-    {SYS_ioctl, "ioctl", {0, -1}, {-1, -1}, -1, change_prepare_flags, change_flags},
+    {SYS_ioctl, "ioctl", {0, -1}, {-1, -1}, -1, ioctl_prepare, ioctl_perform},
     {SYS_ptrace, "ptrace", {-1, -1}, {-1, -1}, -1, NULL, call_refuse_trace},
+    {SYS_connect, "connect", {-1, -1}, {-1, -1}, -1, connect_prepare, connect_perform},
+    {SYS_listen, "listen", {-1, -1}, {-1, -1}, -1, listen_prepare, listen_perform},
     {SYS_bind, "bind", {-1, -1}, {-1, -1}, -1, bind_prepare, bind_perform},
     ATTRIBUTE(setxattr, -1, 0, change_prepare_attribute),
     ATTRIBUTE(lsetxattr, -1, 0, change_prepare_attribute),
@@ -92,7 +94,7 @@ static bool keeps_to_dirs(const struct call_kind *kind)
 {
     return kind->perform == make_dir || kind->perform == change_name ||
            kind->perform == change_remove || kind->perform == change_mode ||
-           kind->perform == change_attribute || kind->perform == change_flags;
+           kind->perform == change_attribute || kind->perform == ioctl_perform;
 }
 
 /* File systems that come from where a file has a short name as well, or that may pass one on. */

@@ -16,6 +16,7 @@
 #endif
 
 struct call;
+struct dials;
 struct identity;
 
 /* SECURITY: a file with one of these is run by others with the rights of its owner, who is the
@@ -60,6 +61,10 @@ struct call {
      * must wait, which is done elsewhere. */
     int fd; /* owned */
     bool must_wait;
+    bool is_ours;      /* it opens nothing, and needs nobody's rights */
+    bool is_continued; /* the caller makes it itself */
+    bool is_kept;      /* it is answered later */
+    struct dials *dials;
 };
 
 static inline int call_int(const struct call *call, int index)
@@ -129,6 +134,12 @@ int make_symlink(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
+int connect_prepare(struct call *call);
+int connect_perform(struct call *call);
+int listen_prepare(struct call *call);
+int listen_perform(struct call *call);
+int ioctl_prepare(struct call *call);
+int ioctl_perform(struct call *call);
 int call_refuse_trace(struct call *call);
 int change_name(struct call *call);
 int change_prepare_removal(struct call *call);

@@ -28,14 +28,16 @@ enum { STATUS_BYTES = 8192, PAGE_BYTES = 4096 };
 
 void caller_init(struct caller *caller, int notify_fd)
 {
-    *caller = (struct caller){.notify_fd = notify_fd, .proc_fd = -EBADF, .status_fd = -EBADF};
+    *caller = (struct caller){
+        .notify_fd = notify_fd, .proc_fd = -EBADF, .status_fd = -EBADF, .process_fd = -EBADF};
 }
 
 void caller_forget(struct caller *caller)
 {
     cleanup_close(&caller->proc_fd);
     cleanup_close(&caller->status_fd);
-    caller->proc_fd = caller->status_fd = -EBADF;
+    cleanup_close(&caller->process_fd);
+    caller->proc_fd = caller->status_fd = caller->process_fd = -EBADF;
 }
 
 void caller_attach(struct caller *caller, pid_t tid, uint64_t call)
@@ -63,6 +65,11 @@ static int open_proc(struct caller *caller)
         return -ESRCH;
     caller->proc_fd = take_fd(&fd);
     return caller->proc_fd;
+}
+
+int caller_proc(struct caller *caller)
+{
+    return open_proc(caller);
 }
 
 static int open_once_in_proc(struct caller *caller, const char *name, int flags)
@@ -250,6 +257,16 @@ int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
     return r;
 }
 
+pid_t caller_parent(struct caller *caller)
+{
+    char text[STATUS_BYTES];
+    uint64_t parent;
+
+    return read_status(caller, text) < 0 || parse_field(text, "PPid", 10, &parent) < 0
+               ? -1
+               : (pid_t)parent;
+}
+
 int caller_name(struct caller *caller, char name[static CALLER_NAME_BYTES])
 {
     autoclose int fd = open_in_proc(caller, "comm", O_RDONLY);
@@ -325,7 +342,8 @@ bool caller_is_only_taker(const struct caller_signals *signals)
     return left != 0;
 }
 
-int caller_take_fd(struct caller *caller, int fd)
+/* A pidfd of its process; kept, or the caller's to close. */
+static int open_process(struct caller *caller)
 {
     char text[STATUS_BYTES];
     autoclose int process = -EBADF;
@@ -342,8 +360,29 @@ int caller_take_fd(struct caller *caller, int fd)
     /* SECURITY: as long as its call waits, the id is still its own. */
     if (!answer_is_wanted(caller->notify_fd, caller->call))
         return -ESRCH;
+    if ((pid_t)group == caller->tid)
+        caller->process_fd = process;
+    return take_fd(&process);
+}
+
+int caller_take_fd(struct caller *caller, int fd)
+{
+    int process = caller->process_fd;
+    int r = process < 0 ? -ESRCH : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+
+    if (process >= 0 && (r >= 0 || errno != ESRCH))
+        return r < 0 ? -errno : r;
+    /* Perhaps that was another one by the same id, which is dead. */
+    if (process >= 0)
+        caller_forget(caller);
+    process = open_process(caller);
+    if (process < 0)
+        return process;
     r = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-    return r < 0 ? -errno : r;
+    r = r < 0 ? -errno : r;
+    if (process != caller->process_fd)
+        (void)close(process);
+    return r;
 }
 
 int caller_open_users(struct caller *caller)
@@ -439,6 +478,15 @@ bool caller_fd_is_path(struct caller *caller, int fd)
 
     return read_fdinfo(caller, fd, text) == 0 && parse_field(text, "flags", 8, &flags) == 0 &&
            (flags & O_PATH);
+}
+
+bool caller_fd_is_cloexec(struct caller *caller, int fd)
+{
+    char text[FDINFO_BYTES];
+    uint64_t flags;
+
+    return read_fdinfo(caller, fd, text) == 0 && parse_field(text, "flags", 8, &flags) == 0 &&
+           (flags & O_CLOEXEC);
 }
 
 /* Whether on one mount of it two files may have the same number. */

@@ -22,6 +22,7 @@ struct caller {
     pid_t tid;     /* 0: nobody yet */
     int proc_fd;   /* this and the next are opened when they are needed: many calls need neither */
     int status_fd;
+    int process_fd; /* a pidfd; only of a first thread, whose id is its own as long as it lives */
 };
 
 /* Its ids as the sandbox's own /proc names them. */
@@ -70,6 +71,12 @@ bool caller_fd_is_path(struct caller *caller, int fd);
 
 /* A second descriptor of what it has open. */
 int caller_take_fd(struct caller *caller, int fd);
+/* Whether exec closes it. */
+bool caller_fd_is_cloexec(struct caller *caller, int fd);
+/* Its directory in /proc, borrowed. */
+int caller_proc(struct caller *caller);
+/* Who started it; 0: somebody who is not seen from here. */
+pid_t caller_parent(struct caller *caller);
 
 /* Its user namespace; and what it may, with ids as they are in the reader's. */
 int caller_open_users(struct caller *caller);

@@ -6,6 +6,7 @@
 #include "kernel/sys.h"
 #include "supervise/answer.h"
 #include "supervise/call.h"
+#include "supervise/dials.h"
 #include "supervise/identity.h"
 #include "supervise/wait.h"
 
@@ -34,6 +35,7 @@ struct supervisor {
     int kept_fd; /* the home that is kept, or -EBADF */
     struct identity identity;
     struct waiters waiters;
+    struct dials dials;
     struct reports reports;
     struct seccomp_notif *notif; /* as large as the kernel's */
     size_t notif_size;
@@ -51,6 +53,7 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     supervisor->reports.context = options->context;
     caller_init(&supervisor->caller, options->notify_fd);
     supervisor->self_fd = supervisor->kept_fd = -EBADF;
+    dials_init(&supervisor->dials, options, &supervisor->caller);
     *ret_supervisor = supervisor;
     return 0;
 }
@@ -60,6 +63,7 @@ void supervisor_free(struct supervisor *supervisor)
     if (!supervisor)
         return;
     waiters_done(&supervisor->waiters);
+    dials_done(&supervisor->dials);
     reports_done(&supervisor->reports);
     caller_forget(&supervisor->caller);
     cleanup_close(&supervisor->self_fd);
@@ -233,8 +237,11 @@ static int wait_elsewhere(struct supervisor *supervisor, const struct call *call
 
 static int perform(struct supervisor *supervisor, struct call *call)
 {
-    int r = identity_enter(&supervisor->identity);
+    int r;
 
+    if (call->is_ours)
+        return call->kind->perform(call);
+    r = identity_enter(&supervisor->identity);
     if (r == 0)
         r = call->kind->perform(call);
     if (r == 0 && call->must_wait)
@@ -256,9 +263,11 @@ static void handle(struct supervisor *supervisor, struct call *call)
         return;
     if (r == 0)
         r = perform(supervisor, call);
-    if (r == 0 && call->must_wait)
+    if (r == 0 && (call->must_wait || call->is_kept))
         return;
-    if (r == 0 && call->fd >= 0)
+    if (r == 0 && call->is_continued)
+        answer_continue(notify_fd, call->notif->id);
+    else if (r == 0 && call->fd >= 0)
         answer_fd(notify_fd, call->notif->id, &call->fd, call->how.flags & O_CLOEXEC);
     else
         answer_value(notify_fd, call->notif->id, r);
@@ -311,7 +320,8 @@ static void dispatch(struct supervisor *supervisor)
     call.fd = -EBADF;
     call.value = NULL;
     call.socket = -EBADF;
-    call.must_wait = false;
+    call.must_wait = call.is_ours = call.is_continued = call.is_kept = false;
+    call.dials = &supervisor->dials;
     call.own_umask = supervisor->identity.umask;
     call.has_umask = false;
     call.locator = (struct locator){.root_fd = supervisor->options.root_fd,
@@ -352,4 +362,17 @@ int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn
     }
     dispatch(supervisor);
     return 0;
+}
+
+_Static_assert(SUPERVISOR_POLLED == DIALS_MAX + 1, "one for each, and for bawn-net");
+
+size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_polled,
+                        int *ret_timeout_ms)
+{
+    return dials_await(&supervisor->dials, ret_polled, ret_timeout_ms);
+}
+
+void supervisor_go_on(struct supervisor *supervisor, const struct pollfd *polled, size_t count)
+{
+    dials_go_on(&supervisor->dials, polled, count);
 }

@@ -12,6 +12,7 @@
 #include "supervise/streams.h"
 #include "wire/image.h"
 
+#include <poll.h>
 #include <sys/types.h>
 
 struct supervisor;
@@ -26,6 +27,9 @@ struct supervisor_options {
     report_event report; /* may be NULL; paths are those inside, where the calls led */
     void *context;
     const struct streams *streams; /* NULL: none came in */
+    /* With IMAGE_HANDS_OVER; else not looked at. */
+    int dial_fd;  /* to bawn-net, borrowed; -EBADF: none */
+    uint64_t net; /* the sandbox's network: see handed_net */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);
@@ -40,5 +44,11 @@ void supervisor_free(struct supervisor *supervisor);
  * call on, and is not dumpable. SIGXFSZ is blocked: a command may want a file too long for us.
  */
 int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn_error *err);
+
+/* Calls that are answered later: what to poll for besides, and for how long; and afterwards. */
+enum { SUPERVISOR_POLLED = 257 };
+size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_polled,
+                        int *ret_timeout_ms);
+void supervisor_go_on(struct supervisor *supervisor, const struct pollfd *polled, size_t count);
 
 #endif

@@ -16,9 +16,6 @@
 
 enum { NOTIFY_FD, OBJECT_FD, STATUS_FD, KEPT_FDS, CHECK_USEC = 20 * 1000 };
 
-/* The kernel's own: the caller is interrupted, or its call made anew, as its handler has it. */
-enum { RESTART = 512 };
-
 static void on_alarm(int number)
 {
     (void)number;
@@ -41,10 +38,8 @@ static void start_alarm(void)
 }
 
 /*
- * The result of a call whose caller has a pending signal; 0: there is none.
- *
  * KERNEL(5.19): once a call is taken up, only a signal that kills wakes the caller.
- * So we look for pending signals from here. We may answer RESTART only if the kernel
+ * So we look for pending signals from here. We may answer WAIT_RESTART only if the kernel
  * has marked this very thread (TIF_SIGPENDING): only then does it look at the result
  * on the way out. Otherwise the program would see the number. Nothing shows the mark.
  * For a signal to the whole process, complete_signal() marks the first thread unless
@@ -53,20 +48,21 @@ static void start_alarm(void)
  * So the first thread has the mark, or the only one that does not block the signal.
  * Of several others any may have it: those get EINTR.
  */
-static int interruption(unsigned *seen)
+int wait_interruption(int status_fd, unsigned *seen)
 {
     struct caller_signals signals;
 
-    if (caller_signals(STATUS_FD, &signals) < 0 || !(signals.own | signals.shared)) {
+    if (caller_signals(status_fd, &signals) < 0 || !(signals.own | signals.shared)) {
         *seen = 0;
         return 0;
     }
     if (signals.own)
-        return -RESTART;
+        return -WAIT_RESTART;
     /* Another thread may be about to take it. */
     if (++*seen < 2)
         return 0;
-    return signals.group == signals.thread || caller_is_only_taker(&signals) ? -RESTART : -EINTR;
+    return signals.group == signals.thread || caller_is_only_taker(&signals) ? -WAIT_RESTART
+                                                                             : -EINTR;
 }
 
 /*
@@ -97,7 +93,7 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
         fd = open(path, flags);
         if (fd >= 0)
             break;
-        r = errno == EINTR ? interruption(&seen) : -errno;
+        r = errno == EINTR ? wait_interruption(STATUS_FD, &seen) : -errno;
     }
     if (fd >= 0)
         answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC);

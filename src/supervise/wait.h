@@ -10,6 +10,13 @@
 
 enum { WAITERS_MAX = 64 };
 
+/* The kernel's own: the caller is interrupted, or its call made anew, as its handler has it. */
+enum { WAIT_RESTART = 512 };
+
+/* The result of a call whose caller has a pending signal: -EINTR or -WAIT_RESTART; 0: there is
+ * none. *seen is this one's alone, and 0 at first. */
+int wait_interruption(int status_fd, unsigned *seen);
+
 struct waiters {
     pid_t pids[WAITERS_MAX];
     size_t count;

@@ -9,7 +9,7 @@ static const char *const names[] = {
     "counted",         "elapsed_ms",  "pids_current", "pids_peak",    "pids_limit",
     "memory_current",  "memory_peak", "memory_limit", "cpu_usec",     "throttled_usec",
     "throttled_count", "oom_kills",   "pids_refused", "exec_jobs",    "viewers",
-    "net_connections", "net_refused", "net_sent",     "net_received",
+    "net_connections", "net_refused", "net_sent",     "net_received", "net_uncounted",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(struct bawn_metrics) / 8,
                "each value has a name");
@@ -53,7 +53,8 @@ void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics,
     const struct bawn_peer sum = {.connections = metrics->net_connections,
                                   .sent = metrics->net_sent,
                                   .received = metrics->net_received,
-                                  .refused = metrics->net_refused};
+                                  .refused = metrics->net_refused,
+                                  .uncounted = metrics->net_uncounted};
 
     strbuf_addf(out, "%-12s ", "age");
     put_duration(out, metrics->elapsed_ms / 1000);

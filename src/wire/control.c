@@ -14,8 +14,8 @@
 _Static_assert(sizeof(struct termios) == 60 && sizeof(struct winsize) == 8,
                "the layout of messages is the kernel's and both C libraries'");
 _Static_assert(sizeof(struct control_message) == 96, "another layout is another CONTROL_VERSION");
-_Static_assert(sizeof(struct bawn_metrics) == 152, "another layout is another CONTROL_VERSION");
-_Static_assert(sizeof(struct control_host) == 296, "another layout is another CONTROL_VERSION");
+_Static_assert(sizeof(struct bawn_metrics) == 160, "another layout is another CONTROL_VERSION");
+_Static_assert(sizeof(struct control_host) == 304, "another layout is another CONTROL_VERSION");
 _Static_assert(CONTROL_HOST_BYTES >= LIMIT_HOST_BYTES + sizeof(":65535"), "the longest name fits");
 
 int control_send(int sock, const struct control_message *message, const void *bytes, size_t size,

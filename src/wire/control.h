@@ -34,7 +34,7 @@
 #include <termios.h>
 
 enum {
-    CONTROL_VERSION = 2,
+    CONTROL_VERSION = 3,
     CONTROL_FDS = 3,                /* beside one message, at most */
     CONTROL_BYTES_MAX = 160 * 1024, /* behind one message */
     CONTROL_GRACE_MAX_MS = 600 * 1000,
@@ -83,6 +83,7 @@ struct control_message {
 struct control_host {
     char host[CONTROL_HOST_BYTES]; /* with its port; "": all that there was no room for */
     uint64_t connections, sent, received, refused;
+    uint64_t uncounted; /* connections that were handed over: their bytes nobody saw */
 };
 
 /* How many of them are behind a message, each with the end of its name; -EPROTO: something else

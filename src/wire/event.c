@@ -17,6 +17,7 @@ struct head {
     int32_t pid, errnum;
     uint32_t times, lost;
     uint64_t sent, received;
+    uint32_t uncounted, reserved;
 };
 
 /* With the final zero. */
@@ -46,7 +47,8 @@ size_t event_pack(const struct event *event, char bytes[static EVENT_BYTES])
                         .times = event->times,
                         .lost = event->lost,
                         .sent = event->sent,
-                        .received = event->received};
+                        .received = event->received,
+                        .uncounted = event->uncounted};
     size_t size = sizeof(head);
 
     memcpy(bytes, &head, sizeof(head));
@@ -80,7 +82,8 @@ int event_unpack(const char *bytes, size_t size, struct event *ret_event)
                                 .times = head.times,
                                 .lost = head.lost,
                                 .sent = head.sent,
-                                .received = head.received};
+                                .received = head.received,
+                                .uncounted = head.uncounted};
     for (size_t i = 0; i < EVENT_TEXTS; i++) {
         size_t length = strnlen(bytes + at, size - at);
 

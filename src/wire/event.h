@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_VERSION = 3 };
+enum { EVENT_VERSION = 4 };
 
 enum event_what {
     EVENT_REFUSED, /* a call of the command's: call, path, rule, verdict, errnum */
@@ -31,7 +31,8 @@ enum event_what {
     EVENT_BARRED,  /* a host that the command may not reach: call is the way ("connect", "http",
                       "socks", "lookup"), path is host:port, rule, verdict, message and hint;
                       who connects, where that is known */
-    EVENT_REACHED, /* connections to path, host:port, since the last one: times, sent, received */
+    EVENT_REACHED, /* connections to path, host:port, since the last one: times, sent, received; of
+                      so many nobody knows how much (uncounted) */
     EVENT_ENDED,   /* the launcher's own: a process has ended that should not have */
     EVENT_COUNT,
 };
@@ -72,6 +73,7 @@ struct event {
     int32_t errnum;                 /* what the caller was told, or of the error; 0: none */
     uint32_t times;                 /* how often, where it stands for several; else 1 */
     uint32_t lost;                  /* what else happened in this process and was not told */
+    uint32_t uncounted;             /* of EVENT_REACHED */
     uint64_t sent, received;        /* bytes of EVENT_REACHED, as the command sees them */
     const char *texts[EVENT_TEXTS]; /* NULL is "" */
 };

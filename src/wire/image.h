@@ -184,6 +184,8 @@ enum image_flag {
     IMAGE_OWN_TIME = 2048,   /* a time namespace of its own */
     IMAGE_ONCE =
         128, /* made from many files, from some that changed, or in haste: for one start only */
+    IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which
+                                hands sockets of the host's in for opaque rules */
 };
 
 /* The order is the order of the sizes in image.c. */

@@ -5,8 +5,8 @@
  * How it works: it is an aide (session/aide.h) that execs. Its descriptors are,
  * in this order: the image in a memory file, one end of a SEQPACKET pair with the
  * launcher, so many listeners as its first argument says, so many published ones as
- * its second says and, if there are any, the door; last its end of the channel
- * for events.
+ * its second says and, if there are any, the door; if its third says so the socket for
+ * handovers; last its end of the channel for events.
  *
  * A listener was made in the sandbox's network namespace. What it is for
  * it says itself, by its family, its type and its port: a stream at NET_PORT takes all
@@ -23,6 +23,10 @@
  * order; what comes there goes to a port inside. For that the door, a SEQPACKET
  * socket, gives a socket that was made inside: struct net_door with a family asks
  * for one, and comes back with an errno or the descriptor.
+ *
+ * Handovers: with IMAGE_HANDS_OVER the process that makes calls for the sandbox
+ * (supervise/dials.h) asks, on a SEQPACKET socket, about each connection that somebody inside is
+ * about to make: struct net_wish. What comes back is struct net_handover, in any order.
  */
 #ifndef WIRE_NET_H
 #define WIRE_NET_H
@@ -52,6 +56,32 @@ enum net_kind {
 struct net_door {
     int32_t family; /* asked for: AF_INET or AF_INET6 */
     int32_t errnum; /* answered: 0, and the descriptor is beside it */
+};
+
+/* A connection that somebody inside wants, before it is made. */
+struct net_wish {
+    uint64_t number;           /* comes back in the answer */
+    uint16_t family;           /* AF_INET, AF_INET6 */
+    uint16_t port;             /* in the machine's order */
+    uint32_t waits;            /* 0: the client does not wait, and so must the answer not */
+    unsigned char address[16]; /* as in struct net_ends */
+};
+
+enum net_way {
+    NET_RELAY, /* connect inside: it is bawn-net's to take, to judge and to refuse */
+    NET_ERROR, /* it was dialled, in vain: errnum */
+    NET_HAND,  /* the socket of the host's is beside it; it may not be connected yet */
+    NET_GONE,  /* of the launcher's, for all that were asked: nobody answers */
+};
+
+struct net_handover {
+    uint64_t number;
+    uint32_t way; /* enum net_way */
+    int32_t errnum;
+    /* Of NET_HAND: what was dialled, as in struct net_wish. */
+    uint16_t family, port;
+    uint32_t reserved;
+    unsigned char address[16];
 };
 
 enum { NET_TEXT_BYTES = 8192, NET_LOGIN_BYTES = 512 };

@@ -18,7 +18,7 @@ RESOLV, WHO = 0, 2
 QUESTION = struct.Struct("=2IQ4H16s16s")
 ANSWER = struct.Struct("=IiQQ16s1024s")
 CLIENT = (4711, b"tester", b"/usr/bin/tester")  # who every client is, as the launcher would tell it
-EVENT_HEAD = struct.Struct("=4I2i2I2Q")
+EVENT_HEAD = struct.Struct("=4I2i2I2Q2I")
 
 
 def enter_namespace():
@@ -116,7 +116,7 @@ class Net:
         self.channel, channel = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listeners = listeners or [listener("127.0.0.1", PORT), listener("::1", PORT, socket.AF_INET6)]
         fds = [memory, control.fileno(), *[sock.fileno() for sock in self.listeners], channel.fileno()]
-        self.process = subprocess.Popen([*wrapper, f"{build}/bawn-net", str(len(self.listeners)), "0"],
+        self.process = subprocess.Popen([*wrapper, f"{build}/bawn-net", str(len(self.listeners)), "0", "0"],
                                         preexec_fn=lambda: take_fds(fds), close_fds=False)
         for fd in (control, channel, *self.listeners):
             fd.close()

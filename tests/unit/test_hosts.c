@@ -87,9 +87,9 @@ START_TEST(as_json_they_are_one_member)
     take(EVENT_BARRED, "a\x1b\"b", 2, 0);
     hosts_as_json(&out, &hosts);
     ck_assert_str_eq(out.text, "\"hosts\": [{\"host\": \"web.example:80\", \"connections\": 1, "
-                               "\"sent\": 7, \"received\": 14, \"refused\": 0}, "
+                               "\"sent\": 7, \"received\": 14, \"refused\": 0, \"uncounted\": 0}, "
                                "{\"host\": \"a\\\\x1b\\\"b\", \"connections\": 0, "
-                               "\"sent\": 0, \"received\": 0, \"refused\": 2}]");
+                               "\"sent\": 0, \"received\": 0, \"refused\": 2, \"uncounted\": 0}]");
     strbuf_done(&out);
     hosts_as_json(&out, NULL);
     ck_assert_str_eq(out.text, "\"hosts\": []");

@@ -652,6 +652,74 @@ START_TEST(a_denial_without_a_proxy_cannot_be_held)
 }
 END_TEST
 
+/* Whether a syscall of this name is told to the supervisor. */
+static bool holds_call(const struct plan *plan, const char *name)
+{
+    vec_each (&plan->syscalls, rule) {
+        if ((*rule)->action == SYSCALL_NOTIFY && strcmp((*rule)->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+START_TEST(opaque_hosts_are_handed_over_only_where_every_wall_stands)
+{
+    static const char opaque[] =
+        "sandbox: {network: {mode: proxy, allow: ['b.example:22 opaque']}}";
+    static const struct {
+        const char *text;
+        int lacks; /* a feature; FEATURE_COUNT: none */
+        int abi;
+        bool hands_over, has_opaque;
+    } rows[] = {
+        {opaque, FEATURE_COUNT, 4, true, true},
+        {opaque, FEATURE_COUNT, 3, false, true},
+        {opaque, FEATURE_LANDLOCK, 4, false, true},
+        {opaque, FEATURE_NOTIFY, 4, false, true},
+        {opaque, FEATURE_TAKE_FD, 4, false, true},
+        {opaque, FEATURE_BAR, 4, false, true},
+        {opaque, FEATURE_STEER, 4, false, false},
+        {"sandbox: {network: {mode: proxy, allow: [b.example]}}", FEATURE_COUNT, 7, false, false},
+        {"sandbox: {network: {mode: proxy, ask: ['b.example opaque']}}", FEATURE_COUNT, 7, false,
+         false},
+        {"sandbox: {network: {mode: proxy, allow: ['b.example opaque by=/bin/x']}}", FEATURE_COUNT,
+         7, false, false},
+        {"sandbox: {network: {mode: isolated}}", FEATURE_COUNT, 7, false, false},
+        {"sandbox: {network: {mode: isolated, allow: ['b.example opaque']}}", FEATURE_COUNT, 7,
+         true, true},
+        {"sandbox: {network: {mode: host, allow: ['b.example opaque']}}", FEATURE_COUNT, 7, false,
+         false},
+        {"sandbox: {network: {mode: proxy, upstream_proxy: 'http://10.0.0.1:3128', allow: "
+         "['b.example opaque']}}",
+         FEATURE_COUNT, 7, false, true},
+        {"sandbox: {process: {containers: true}, network: {mode: proxy, allow: ['b.example "
+         "opaque']}}",
+         FEATURE_COUNT, 7, false, true},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct host_facts facts = rich_host();
+        struct bawn_policy *policy = load_text(rows[i].text);
+        struct plan plan;
+
+        facts.landlock_abi = rows[i].abi;
+        if (rows[i].lacks != FEATURE_COUNT)
+            facts.features[rows[i].lacks].available = false;
+        make_plan(policy, &facts, NULL, &plan);
+        ck_assert_msg(plan.network.hands_over == rows[i].hands_over, "row %zu", i);
+        ck_assert_msg(plan.network.has_opaque == rows[i].has_opaque, "row %zu", i);
+        ck_assert(!plan.network.why_relayed == (rows[i].hands_over || !rows[i].has_opaque));
+        /* All or nothing. */
+        ck_assert(plan.landlock.handles_tcp == rows[i].hands_over);
+        ck_assert(holds_call(&plan, "connect") == rows[i].hands_over);
+        ck_assert(holds_call(&plan, "listen") == rows[i].hands_over);
+        ck_assert(!rows[i].hands_over || holds_call(&plan, "bind"));
+        plan_done(&plan);
+        bawn_policy_free(policy);
+    }
+}
+END_TEST
+
 START_TEST(rule_for_one_program_is_held_as_others_are)
 {
     static const char text[] = "sandbox: {network: {mode: %s, allow: [a.example by=/bin/x, "
@@ -1051,6 +1119,7 @@ int main(void)
     tcase_add_test(all, proxy_variables_are_as_the_policy_says);
     tcase_add_test(all, proxy_variables_are_left_out);
     tcase_add_test(all, rule_for_one_program_is_held_as_others_are);
+    tcase_add_test(all, opaque_hosts_are_handed_over_only_where_every_wall_stands);
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, rates_of_a_disk_are_held_where_they_can_be);
     tcase_add_test(all, a_plan_that_was_made_in_haste_is_for_one_start);
