@@ -147,6 +147,12 @@ static const char *note_field(struct said *said, const struct field *field)
     return NULL;
 }
 
+/* One that a request has when it goes on, whether or not it came with it. */
+static bool is_written(struct span name)
+{
+    return is_named(name, "host") || is_named(name, "connection") || is_named(name, "upgrade");
+}
+
 static int read_fields(struct fields fields, struct said *said, const char **ret_wrong)
 {
     struct field field;
@@ -157,7 +163,7 @@ static int read_fields(struct fields fields, struct said *said, const char **ret
         *ret_wrong = note_field(said, &field);
         if (*ret_wrong)
             return -BAD;
-        if (++count > HTTP_FIELDS_MAX) {
+        if (!is_written(field.name) && ++count > HTTP_FIELDS_MAX) {
             *ret_wrong = "too many fields";
             return -TOO_LARGE;
         }

@@ -9,7 +9,7 @@
 
 enum {
     HTTP_HEAD_MAX = 65536,
-    HTTP_FIELDS_MAX = 128,
+    HTTP_FIELDS_MAX = 128, /* besides those that bawn-net writes itself */
     HTTP_METHOD_MAX = 20,
 };
 

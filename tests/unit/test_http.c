@@ -124,7 +124,7 @@ START_TEST(other_refusals_have_their_own_number)
     memset(large, 'a', sizeof(large));
     ck_assert_int_eq(http_read_request(large, sizeof(large), 80, &request, &wrong), -431);
     (void)stpcpy(many, "GET / HTTP/1.1\r\nHost: a.b\r\n");
-    for (int i = 0; i < HTTP_FIELDS_MAX; i++)
+    for (int i = 0; i <= HTTP_FIELDS_MAX; i++)
         (void)stpcpy(many + strlen(many), "x: y\r\n");
     (void)stpcpy(many + strlen(many), "\r\n");
     ck_assert_int_eq(read_text(many), -431);
