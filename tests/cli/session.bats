@@ -303,7 +303,7 @@ gone() {
     "$BAWN" exec "$sid" -- sh -c 'trap "" HUP; echo >first; exec sleep 771' &
     pid=$!
     wait_for test -e first
-    "$BAWN" exec "$sid" -- pgrep -f '^sleep 771'
+    wait_for "$BAWN" exec "$sid" -- pgrep -f '^sleep 771'
     kill -9 "$pid"
     for i in 1 2 3 4 5 6 7; do
         "$BAWN" exec "$sid" -- sh -c "trap '' HUP; echo >more$i; exec sleep 772" &
