@@ -427,6 +427,8 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
+        assembly_use_outer_proxy(assembly);
+    if (r == 0)
         r = assembly_grant_repository(assembly);
     if (r == 0)
         r = assembly_examine_missing(assembly);

@@ -41,6 +41,9 @@ int assembly_load_variables(struct assembly *assembly);
 /* Makes the policy's own files unwritable. */
 int assembly_seal(struct assembly *assembly);
 
+/* Of a finished policy: in a filtered network of another sandbox, its proxy is ours, too. */
+void assembly_use_outer_proxy(struct assembly *assembly);
+
 /* Of a finished policy: grants what git needs of the repository that the workspace is in. */
 int assembly_grant_repository(struct assembly *assembly);
 

@@ -61,7 +61,7 @@ static bool is_root_of_ours(const char *line, uint64_t mount)
 }
 
 /* Our root is read-only, and part of something: of a new tmpfs, or of a plan that is kept. */
-static bool is_inside(void)
+bool outer_is_there(void)
 {
     autofree char *text = NULL;
     struct place root;
@@ -143,7 +143,7 @@ const char *outer_refuses_path(enum bawn_operation operation, const char *path)
     struct walked walked;
     const char *refusal;
 
-    if (!is_inside())
+    if (!outer_is_there())
         return NULL;
     refusal = walk(path, &walked);
     if (!refusal && operation == BAWN_WRITE)
@@ -173,7 +173,7 @@ const char *outer_refuses_host(const struct host *host)
 {
     bool is_reached;
 
-    if (!is_inside() || strcmp(host->name, "localhost") == 0)
+    if (!outer_is_there() || strcmp(host->name, "localhost") == 0)
         return NULL;
     /* We look no name up: ask for a route to addresses that only documents use. */
     is_reached = host->kind == HOST_ADDRESS ? has_route(host->name)

@@ -16,6 +16,9 @@
 
 #include <bawn/query.h>
 
+/* Whether there is one. */
+bool outer_is_there(void);
+
 /* What the outer sandbox does about a resolved path, to be read behind "the outer sandbox"; NULL:
  * it has nothing against it, or there is none. */
 const char *outer_refuses_path(enum bawn_operation operation, const char *path);

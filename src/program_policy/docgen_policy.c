@@ -139,7 +139,9 @@ static const char network_ports[] =
     "refused at others; a client of the proxy reaches every port that rules allow. bawn plan "
     "lists the ports. The program inside cannot listen at one of them, unless it is published "
     "and not below 1024; then hosts are reached there by the proxy alone. The rules hold all the "
-    "same. The mode isolated needs nf_tables.";
+    "same. The mode isolated needs nf_tables. In a sandbox inside another there is none; where the "
+    "network of the outer one is filtered, its proxy is the upstream_proxy, unless the policy "
+    "names one, and rules with by allow nothing, for nobody tells there which program connects.";
 
 static const struct roff_entry hosts[] = {
     {"www.example", "This name."},

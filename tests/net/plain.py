@@ -275,6 +275,34 @@ def told(t):
     assert "nf_tables" not in said, said
 
 
+@case("in a sandbox inside another: what both allow is reached, what one of them does not allow is not even asked for")
+def nested(t):
+    build = t.world.bawn.rpartition("/")[0]
+    inner = World(t.world.bawn, more=["--ro", build])
+    attempts = [direct(WEB), {"do": "talk", "send": f"GET http://{WEB}:{NAMED}/here HTTP/1.1\r\nHost: {WEB}:{NAMED}\r\n"
+                              "Connection: close\r\n\r\n"},
+                direct("second.example"), direct(OTHER), direct(OTHER_V4), direct("plain.example"), direct("10.0.0.5"),
+                direct("private.example"), direct(WEB, NAMED), {"do": "udp", "to": [V4, 443]}]
+    command = inner.words(["/usr/bin/python3", HERE / "attack.py"], [WEB, "second.example", "10.0.0.5", "private.example"])
+    # An ordinary user's without_nft keeps newuidmap from mapping what containers need.
+    for before in ([], PLAIN) if os.geteuid() == 0 else ([],):
+        t.world.before = before
+        start = t.world.witness.settle()
+        status, output, errors, _ = t.world.sandbox(
+            command, [WEB, "plain.example", "private.example"], ["--allow-containers", "--ro", build],
+            data=json.dumps(attempts).encode())
+        t.events = t.world.witness.since(start)
+        works(status == 0, f"status {status}\n{output}{errors}")
+        results = json.loads(output)
+        for result in results[:2]:
+            works("lab /here" in result.get("data", ""), result)
+        for attempt, result in zip(attempts[2:], results[2:]):
+            assert "lab /here" not in result.get("data", "") and result["took"] < AT_ONCE, f"{attempt}: {result}"
+        same({(V4, 80), (V4, NAMED)}, {one for one in t.dialled() if one[0] != V6}, "dialled")
+        same([], [event["name"] for event in asked(t.events) if event["name"] not in (WEB, "private.example")],
+             "questions")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bawn", default=os.environ.get("BAWN", BUILD / "bawn"))
