@@ -59,6 +59,15 @@ static void renew_flow(struct flow *flow, struct pipes *pipes)
     flow->moved = moved;
 }
 
+void kept_watch_server(struct connection *connection)
+{
+    if (!connection->is_server_kept || kept_has_server(connection))
+        return;
+    /* Who speaks to a server, and not to a proxy, sees its end. */
+    if (connection->way != WAY_HTTP && connection->held.length == 0)
+        connection_end(connection);
+}
+
 void kept_step(struct connection *connection)
 {
     renew_flow(&connection->up, &connection->gate->pipes);
@@ -72,19 +81,14 @@ void kept_step(struct connection *connection)
     connection->is_answered = connection->is_up_over = false;
     connection->interim = 0;
     connection_set_deadline(connection, KEPT_MS);
+    /* Its end may have come with its answer, and is told of once. */
+    kept_watch_server(connection);
+    if (connection->stage == STAGE_OVER)
+        return;
     if (connection->way == WAY_HTTP)
         ask_again(connection);
     else
         opening_again(connection);
-}
-
-void kept_watch_server(struct connection *connection)
-{
-    if (!connection->is_server_kept || kept_has_server(connection))
-        return;
-    /* Who speaks to a server, and not to a proxy, sees its end. */
-    if (connection->way != WAY_HTTP && connection->held.length == 0)
-        connection_end(connection);
 }
 
 bool kept_retry(struct connection *connection)
