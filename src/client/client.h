@@ -38,6 +38,7 @@ struct bawn_session {
     uint32_t last_job;
     bool awaits_end; /* it will tell of the end of job 0 */
     bool is_attached;
+    int64_t heard_ms; /* when its launcher was last known to run; 0: never */
     VEC(struct client_ended) ended;
     VEC(struct client_shown) shown;
     /* Behind the last message that was heard. */

@@ -268,7 +268,8 @@ int bawn_session_status(const char *sid, struct bawn_status **ret_status, struct
     struct bawn_session *session = NULL;
     struct status *status = status_new();
     char found[SID_BYTES] = "";
-    autoclose int sock = registry_connect_user(environ, sid, &registry, found, err);
+    bool is_stopped;
+    autoclose int sock = registry_connect_user(environ, sid, &registry, found, &is_stopped, err);
     int result = sock < 0 ? sock : client_new(&sock, 0, found, &session, err);
     /* Which one is meant must be clear before anything is said of it. */
     bool is_clear = result == 0 || (result == -ESRCH && sid);

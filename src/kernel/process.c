@@ -58,14 +58,17 @@ uint64_t process_start(pid_t pid)
     return cursor ? strtoull(cursor, NULL, 10) : 0;
 }
 
-unsigned process_depth(pid_t pid)
+unsigned process_depth(pid_t pid, bool *ret_stopped)
 {
     char text[4096];
     const char *cursor;
     unsigned depth = 0;
 
+    *ret_stopped = false;
     if (!read_own(pid, "status", text, sizeof(text)))
         return 0;
+    /* The name before it has no line feed: the kernel escapes that. */
+    *ret_stopped = strstr(text, "\nState:\tT ") != NULL;
     cursor = strstr(text, "\nNSpid:");
     for (cursor = cursor ? cursor + strlen("\nNSpid:") : NULL; cursor && *cursor == '\t'; depth++)
         cursor += 1 + strcspn(cursor + 1, "\t\n");
@@ -76,6 +79,7 @@ bool process_is_at(unsigned depth)
 {
     char number[16];
     char name[16] = "";
+    bool is_stopped;
 
     /* Whoever has the same number in /proc as for itself has one. It costs a tenth of the other
      * way, and where two numbers are equal by chance what has one is not below us either. */
@@ -83,7 +87,7 @@ bool process_is_at(unsigned depth)
     if (depth == 1 && readlink("/proc/self", name, sizeof(name) - 1) > 0 &&
         strcmp(name, number) == 0)
         return true;
-    return depth == process_depth(0);
+    return depth == process_depth(0, &is_stopped);
 }
 
 int process_open(pid_t pid)

@@ -18,8 +18,8 @@ bool process_is_stopped(pid_t pid);
 uint64_t process_start(pid_t pid);
 
 /* In how many pid namespaces a process has a number, from that of /proc down to its own; pid 0: the
- * calling one. 0: as above. */
-unsigned process_depth(pid_t pid);
+ * calling one. 0: as above. And, from the same look, whether it is stopped. */
+unsigned process_depth(pid_t pid, bool *ret_stopped);
 /* Whether it is as many for ourselves. */
 bool process_is_at(unsigned depth);
 

@@ -203,8 +203,8 @@ static int make_groups(const struct launch_request *request, const struct launch
 
 /*
  * SECURITY: before pid 1 gets a command. Until then nobody but us is in the sandbox. It is done at
- * once, while the maker of the network is being born. Who writes the id maps is late for that: of two
- * cores pid 1 and the maker need both then, so it waits until one is free.
+ * once, while the maker of the network is being born. Who writes the id maps is late for that: of
+ * two cores pid 1 and the maker need both then, so it waits until one is free.
  */
 static int see_that_it_holds(const struct launch_request *request, const struct launch *launch,
                              int spare_fd, struct bawn_error *err)

@@ -5,8 +5,10 @@
  * How it works: making one takes the kernel as long as all the mounts of a
  * sandbox. So a thread of execution that shares all but its namespaces with the
  * set-up makes it on another core. Before that it maps the ids, while the set-up
- * makes the other namespaces. The set-up joins it through a socket as soon as it is there. Then, while the set-up goes on, the maker brings the loopback
- * up, makes the listeners of a network that is filtered, sets the counts, and ends.
+ * makes the other namespaces. The set-up joins the network through a socket as
+ * soon as it is there. Then, while the set-up goes on, the maker brings the
+ * loopback up, makes the listeners of a network that is filtered, sets the
+ * counts, and ends.
  */
 #include "launch/net.h"
 

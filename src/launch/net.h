@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network namespace with its loopback up, and the ids and counts of the user namespace, made while
- * the set-up does other things. */
+/* A network namespace with its loopback up, and the ids and counts of the user namespace, made
+ * while the set-up does other things. */
 #ifndef LAUNCH_NET_H
 #define LAUNCH_NET_H
 

@@ -13,7 +13,7 @@
  * Mustn't:  run anything of the caller's, follow a link of the host, or leave a descriptor open.
  * Ends:     by becoming pid 1 (stage_init), or by SYNC_FAILED with the error and _exit.
  */
-/* spare_fd: an eventfd that is written to when a core is free again; -EBADF: nobody waits for it. */
+/* spare_fd: an eventfd that is written to when a core is free again, or -EBADF. */
 _Noreturn void stage_setup(const struct launch_request *request, int sock, int spare_fd);
 
 /* Says SYNC_FAILED, at any time before a command runs, and ends. */
@@ -57,8 +57,8 @@ _Noreturn void stage_command(const struct stage_command *given);
 
 /* Whether the launcher writes the id maps: for others than the caller's own id only it can. */
 bool ids_are_from_outside(const struct image *image);
-/* Else: one each, which anybody in a user namespace of his own may write. The descriptors are closed
- * with all others of the set-up. Leaves errno alone. Returns 0 or a negative errno. */
+/* Else: one each, which anybody in a user namespace of his own may write. The descriptors are
+ * closed with all others of the set-up. Leaves errno alone. Returns 0 or a negative errno. */
 int ids_map_own(const struct image *image);
 /* Writes them, opens the trees that get other owners, and sends SYNC_MAPPED. */
 int ids_map(const struct launch_request *request, const struct launch *launch,

@@ -59,8 +59,8 @@ struct init {
     int sock;
     const struct image *image;
     int terminal; /* whose session we lead, or -EBADF */
-    /* Of the children that are being born: the kernel sets it, and clears it at the exec. Not in the
-     * births: all are looked at, and of those only one was ever used. */
+    /* Of the children that are being born: the kernel sets it, and clears it at the exec. Not in
+     * the births: all of these are looked at, and of those only one was ever used. */
     atomic_int pids[BIRTHS_MAX];
     struct job jobs[JOBS_MAX];
     /* The last one is for children that do not share our memory: it is always free. */

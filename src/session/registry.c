@@ -122,11 +122,11 @@ int registry_list(const struct registry *registry, struct registry_names *names,
  * our uid, but a pid namespace below ours. That of a launcher is not to be
  * looked at, for it is not dumpable; how many numbers it has is.
  */
-static bool is_outside(int fd)
+static bool is_outside(int fd, bool *ret_stopped)
 {
     pid_t pid = 0;
     autoclose int pidfd = process_peer(fd, &pid);
-    unsigned depth = pidfd < 0 ? 0 : process_depth(pid);
+    unsigned depth = pidfd < 0 ? 0 : process_depth(pid, ret_stopped);
 
     return depth > 0 && process_is_at(depth) && process_is_there(pidfd);
 }
@@ -139,7 +139,7 @@ pid_t registry_stopped(int sock)
     return pidfd >= 0 && process_is_stopped(pid) ? pid : 0;
 }
 
-int registry_connect_sid(const struct registry *registry, const char *sid)
+static int connect_sid(const struct registry *registry, const char *sid, bool *ret_stopped)
 {
     autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -151,7 +151,14 @@ int registry_connect_sid(const struct registry *registry, const char *sid)
                    "/proc/self/fd/%d/%.*s/" REGISTRY_CONTROL, registry->fd, SID_LENGTH, sid);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return -errno;
-    return is_outside(fd) ? take_fd(&fd) : -EACCES;
+    return is_outside(fd, ret_stopped) ? take_fd(&fd) : -EACCES;
+}
+
+int registry_connect_sid(const struct registry *registry, const char *sid)
+{
+    bool is_stopped;
+
+    return connect_sid(registry, sid, &is_stopped);
 }
 
 static int refuse_sid(const char *word, size_t living, size_t found, struct bawn_error *err)
@@ -182,7 +189,7 @@ static int refuse_sid(const char *word, size_t living, size_t found, struct bawn
 
 /* The sessions that word may mean: those that begin with it and that live. */
 static int find(const struct registry *registry, const char *word, char sid[SID_BYTES],
-                struct bawn_error *err)
+                bool *ret_stopped, struct bawn_error *err)
 {
     autonames struct registry_names names = {0};
     int result = registry_list(registry, &names, err);
@@ -192,7 +199,8 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
     if (result < 0)
         return result;
     vec_each (&names.sids, name) {
-        int fd = registry_connect_sid(registry, *name);
+        bool is_stopped;
+        int fd = connect_sid(registry, *name, &is_stopped);
 
         if (fd < 0)
             continue;
@@ -203,6 +211,7 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
         }
         if (found++ == 0) {
             sock = fd;
+            *ret_stopped = is_stopped;
             (void)snprintf(sid, SID_BYTES, "%s", *name);
         } else {
             (void)close(fd);
@@ -212,26 +221,26 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
 }
 
 static int connect_word(const struct registry *registry, const char *word, char sid[SID_BYTES],
-                        struct bawn_error *err)
+                        bool *ret_stopped, struct bawn_error *err)
 {
     if (word && strlen(word) == SID_LENGTH && registry_is_sid(word)) {
-        int fd = registry_connect_sid(registry, word);
+        int fd = connect_sid(registry, word, ret_stopped);
 
         (void)snprintf(sid, SID_BYTES, "%s", word);
         if (fd >= 0)
             return fd;
     }
-    return find(registry, word, sid, err);
+    return find(registry, word, sid, ret_stopped, err);
 }
 
 int registry_connect_user(char *const *variables, const char *word, struct registry *registry,
-                          char sid[SID_BYTES], struct bawn_error *err)
+                          char sid[SID_BYTES], bool *ret_stopped, struct bawn_error *err)
 {
     int result = registry_open(registry, variables, false, err);
 
     if (result == -ENOENT)
         return refuse_sid(word, 0, 0, err);
-    return result < 0 ? result : connect_word(registry, word, sid, err);
+    return result < 0 ? result : connect_word(registry, word, sid, ret_stopped, err);
 }
 
 int registry_read(const struct registry *registry, const char *sid, char **ret_record,

@@ -54,9 +54,9 @@ void registry_names_done(struct registry_names *names);
 bool registry_is_sid(const char *word);
 
 /* Opens the registry and connects to the session whose SID begins with word; NULL: to the only
- * one. Returns the socket. */
+ * one. Returns the socket, and whether the launcher is stopped. */
 int registry_connect_user(char *const *variables, const char *word, struct registry *registry,
-                          char sid[SID_BYTES], struct bawn_error *err);
+                          char sid[SID_BYTES], bool *ret_stopped, struct bawn_error *err);
 /* The same for a SID that is known: -ECONNREFUSED: its launcher is gone; -EACCES: who listens is no
  * launcher of ours. */
 int registry_connect_sid(const struct registry *registry, const char *sid);

@@ -166,10 +166,15 @@ static int relay(struct exec *exec)
 
 int front_exec(struct front *front, struct bawn_error *err)
 {
-    struct exec exec = {.front = front, .signals.fd = -EBADF, .master_fd = -EBADF, .err = err};
+    /* Not on the stack: most of its pages are for a terminal, and would be cleared. */
+    static struct exec exec;
     const char *sid;
-    int result = split_words(&exec, &sid);
+    int result;
 
+    exec.front = front;
+    exec.signals.fd = exec.master_fd = -EBADF;
+    exec.err = err;
+    result = split_words(&exec, &sid);
     if (result == 0)
         result = front_size(front, &exec.terminal.fixed, err);
     if (result == 0)
