@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/netrule.h"
 
+#include "base/special.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -270,18 +271,10 @@ const char *host_special(const struct host *host, unsigned *ret_prefix_bits)
         const char *range;
         const char *what;
     } table[] = {
-        {"0.0.0.0/8", "unspecified"},
-        {"127.0.0.0/8", "loopback"},
-        {"169.254.0.0/16", "link-local (cloud metadata lives there)"},
-        {"10.0.0.0/8", "private"},
-        {"172.16.0.0/12", "private"},
-        {"192.168.0.0/16", "private"},
-        {"100.64.0.0/10", "carrier-grade NAT"},
-        {"192.0.0.0/24", "protocol assignments"},
-        {"198.18.0.0/15", "benchmarking"},
-        {"224.0.0.0/4", "multicast"},
-        {"240.0.0.0/4", "reserved"},
-        {"::/128", "unspecified"},
+#define RANGE(a, b, c, d, bits, what) {#a "." #b "." #c "." #d "/" #bits, what},
+        SPECIAL_V4(RANGE)
+#undef RANGE
+            {"::/128", "unspecified"},
         {"::1/128", "loopback"},
         {"::/96", "IPv4-compatible"},
         {"::ffff:0:0:0/96", "translated IPv4"},
