@@ -108,8 +108,26 @@ teardown() {
 }
 
 @test "run: the reader of a pipe sees its end when the command closes it" {
-    run timeout 5 sh -c "'$BAWN' run -- sh -c 'echo one; exec >&-; sleep 20' | cat & cat_pid=\$!; sleep 2; kill -0 \$cat_pid 2>/dev/null && echo stuck; exit 0"
-    [ "$output" = one ]
+    mkfifo go
+    "$BAWN" run -- sh -c 'echo one; exec >&-; read -r _ <go' 3>&- | cat >said &
+    # The reader ends while the command runs: it waits for a word that comes afterwards.
+    wait_for_end() {
+        local i
+
+        for ((i = 0; i < 600; i++)); do
+            kill -0 "$1" 2>/dev/null || return 0
+            sleep 0.05
+        done
+        return 1
+    }
+    ended=no
+    wait_for_end $! && ended=yes
+    exec 8<>go
+    echo >&8
+    wait
+    exec 8>&-
+    [ "$ended" = yes ]
+    [ "$(<said)" = one ]
 }
 
 @test "run: a closed stream is no other file" {

@@ -250,7 +250,7 @@ def forwarding(servers, login=None):
     return serve
 
 
-def connect(address="127.0.0.1", port=PORT, timeout=5.0):
+def connect(address="127.0.0.1", port=PORT, timeout=30.0):
     sock = socket.create_connection((address, port), timeout=timeout)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
