@@ -25,7 +25,8 @@ begin() {
     PID=$!
     # The command has the pipe open to read when it can be opened to write. What is written waits for a
     # command that opens it again, because it is open to read here, too.
-    exec 8>go 9<go
+    exec 8>go
+    exec 9<go
 }
 
 # aide NAME: the number of such a process of bawn's, as soon as it has its name.

@@ -574,7 +574,7 @@ hint: it belongs beside bawn-policy: install bawn again"* ]]
     local here plans name kept same as=()
 
     own_plans() {
-        find "$plans" -maxdepth 1 -type f -exec grep -q -F "$PWD" {} \; -exec stat -c '%n %w' {} \; 2>/dev/null ||
+        find "$1" -maxdepth 1 -type f -exec grep -q -F "$PWD" {} \; -exec stat -c '%n %w' {} \; 2>/dev/null ||
             true # another's that is gone meanwhile
     }
     [ "$(id -u)" -ne 0 ] || as=(setpriv --groups "0,4")
@@ -591,12 +591,12 @@ hint: it belongs beside bawn-policy: install bawn again"* ]]
     done
     # Others who run at the same time may crowd a plan out: then once more, with all the names.
     for _ in {1..5}; do
-        kept=$(own_plans)
+        kept=$(own_plans "$plans")
         same=yes
         for name in ./link bin/bawn "$PWD/bin/bawn"; do
             # Root's groups are taken from it while a plan is tried.
             "${as[@]}" "$name" run -- true
-            [ "$(own_plans)" = "$kept" ] || same=no
+            [ "$(own_plans "$plans")" = "$kept" ] || same=no
         done
         [ "$same" = no ] || break
     done
