@@ -48,7 +48,8 @@ int connect_prepare(struct call *call)
         return r;
     if (length < 0 || (size_t)length > sizeof(struct sockaddr_storage))
         return -EINVAL;
-    call->value = calloc(1, sizeof(struct sockaddr_storage));
+    /* One more than is read, as bind has it. */
+    call->value = calloc(1, sizeof(struct sockaddr_storage) + 1);
     if (!call->value)
         return -ENOMEM;
     call->value_size = (size_t)length;

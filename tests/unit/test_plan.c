@@ -678,7 +678,7 @@ START_TEST(opaque_hosts_are_handed_over_only_where_every_wall_stands)
         {opaque, FEATURE_NOTIFY, 4, false, true},
         {opaque, FEATURE_TAKE_FD, 4, false, true},
         {opaque, FEATURE_BAR, 4, false, true},
-        {opaque, FEATURE_STEER, 4, false, false},
+        {opaque, FEATURE_STEER, 4, true, true}, /* without nf_tables */
         {"sandbox: {network: {mode: proxy, allow: [b.example]}}", FEATURE_COUNT, 7, false, false},
         {"sandbox: {network: {mode: proxy, ask: ['b.example opaque']}}", FEATURE_COUNT, 7, false,
          false},
