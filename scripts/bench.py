@@ -33,6 +33,9 @@ NET = {"first": ("first connection of a sandbox, more than a later one", 5.0, Fa
        "trip": ("time of a round trip, of a direct one's", None, False),
        "send": ("bytes to a server in a second, of a direct connection's", 0.65, True),
        "get": ("bytes from a server in a second, of a direct connection's", 0.65, True),
+       "connect handed": ("time of a connection that is handed over, of a direct one's", 2.5, False),
+       "send handed": ("bytes to a server by one that was handed over, of a direct connection's", 0.95, True),
+       "get handed": ("bytes from a server by one that was handed over, of a direct connection's", 0.95, True),
        "send socat": ("bytes to a server, of a pair of socats'", 3.0, True),
        "get socat": ("bytes from a server, of a pair of socats'", 3.0, True)}
 NET_ROUNDS = 6

@@ -16,13 +16,21 @@ from pathlib import Path
 
 BUILD = Path(__file__).resolve().parent.parent.parent / "build"
 SERVER, PORT, SOCAT_PORT, NAME = "127.0.0.2", 9, 10, "bench.example"
-POLICY = f"""sandbox:
+# By a rule that says opaque: handed over, where that can be held.
+OPAQUE = f"""sandbox:
   network:
     mode: proxy
     allow:
       - {{host: "{NAME}:{PORT}", opaque: true}}
       - {{host: "{SERVER}:{PORT}", opaque: true}}
     hosts: {{{NAME}: {SERVER}}}
+"""
+# Without a rule, to an address that only the lab has: relayed.
+PUBLIC = "203.0.113.9"
+RELAYED = f"""sandbox:
+  network:
+    mode: isolated
+    hosts: {{{NAME}: {PUBLIC}}}
 """
 RATES = {"send": ("MB/s", 1e6), "get": ("MB/s", 1e6), "trip": ("trips/s", 1), "connect": ("connections/s", 1)}
 
@@ -31,12 +39,15 @@ class Bench:
     def __init__(self, options, folder):
         self.bench = str(folder / "bench_net")
         shutil.copy(options.bench, self.bench)
-        policy = folder / "policy.yaml"
-        policy.write_text(POLICY)
-        self.inside = [str(Path(options.bawn).resolve()), "run", "-q", "--isolated", "--limits", "none", "--policy", str(policy),
-                       "--"]
         self.folder, self.running = folder, []
+        bawn = [str(Path(options.bawn).resolve())]
+        self.inside = [*bawn, "run", *self.policy("relayed.yaml", RELAYED), "--"]
+        self.opaque = [*bawn, "run", *self.policy("opaque.yaml", OPAQUE), "--"]
+        plan = subprocess.run([*bawn, "plan", "--isolated", "--policy", str(folder / "opaque.yaml")], check=False,
+                              stdout=subprocess.PIPE).stdout
+        self.hands_over = b"connections are handed over" in plan
         self.start([self.bench, "serve", SERVER, str(PORT)])
+        self.start([self.bench, "serve", PUBLIC, str(PORT)])
         self.has_socat = shutil.which("socat") is not None
         if self.has_socat:
             # As other tools go out of a sandbox: from its loopback to a socket in the file system, and on.
@@ -44,6 +55,11 @@ class Bench:
             self.start(["socat", f"UNIX-LISTEN:{path},fork", f"TCP:{SERVER}:{PORT},nodelay"])
             self.start(["socat", f"TCP-LISTEN:{SOCAT_PORT},bind={SERVER},fork,reuseaddr,nodelay", f"UNIX:{path}"])
         time.sleep(0.5)
+
+    def policy(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return ["-q", "--isolated", "--limits", "none", "--policy", str(path)]
 
     def start(self, words):
         self.running.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -65,6 +81,8 @@ class Bench:
         """By name: the words that measure it."""
         ways = {"direct": [self.bench, what, PORT],
                 "bawn": [*self.inside, self.bench, what, PORT, NAME, "itself"]}
+        if self.hands_over:
+            ways["handed"] = [*self.opaque, self.bench, what, PORT, NAME, "itself"]
         if what in ("send", "get"):
             ways["proxy"] = [*self.inside, self.bench, what, PORT, NAME]
             if self.has_socat:
@@ -87,9 +105,9 @@ class Bench:
                 (statistics.median(first for first, _ in times) - statistics.median(later for _, later in times)) / 1e3]
 
 
-def compare(rates, base):
+def compare(rates, base, way="bawn"):
     """How many times the rate of the base: of the best rounds, of the medians."""
-    return [max(rates["bawn"]) / max(rates[base]), statistics.median(rates["bawn"]) / statistics.median(rates[base])]
+    return [max(rates[way]) / max(rates[base]), statistics.median(rates[way]) / statistics.median(rates[base])]
 
 
 def main():
@@ -109,6 +127,8 @@ def main():
                 continue
             rates = bench.rates(what, options.rounds)
             ratios[what] = compare(rates, "direct")
+            if "handed" in rates:
+                ratios[what + " handed"] = compare(rates, "direct", "handed")
             if "socat" in rates:
                 ratios[what + " socat"] = compare(rates, "socat")
             if not options.json:
