@@ -7,7 +7,7 @@ set -euo pipefail
 declare -A groups=(
     [build]="binutils gcc libc6-dev make meson ninja-build pkg-config python3 libyaml-dev libjansson-dev libmd-dev libseccomp-dev libgit2-dev libc-ares-dev libmnl-dev libnftnl-dev musl-tools linux-libc-dev"
     [lint]="clang clang-format clang-tidy cppcheck shellcheck"
-    [test]="check libsubunit-dev bats python3 podman uidmap busybox-static groff man-db bash-completion zsh fish clang clang-format clang-tidy cppcheck shellcheck libclang-rt-dev dbus-daemon python3-dbus python3-gi gdb strace git procps btrfs-progs dash less tmux vim curl dropbear-bin iproute2 nodejs openssh-client openssl perl wget iptables nftables"
+    [test]="check libsubunit-dev bats python3 podman uidmap busybox-static groff man-db bash-completion zsh fish clang clang-format clang-tidy cppcheck shellcheck libclang-rt-dev dbus-daemon python3-dbus python3-gi gdb strace git procps btrfs-progs dash less tmux vim curl dropbear-bin iproute2 nodejs openssh-client openssl perl wget iptables nftables slirp4netns passt"
     [work]="cargo curl default-jdk-headless dpkg-dev golang-go nodejs python3-pip python3-venv sqlite3"
     [npm]="npm" # other packages of nodejs bring it along
     [deb]="debhelper dpkg-dev lintian"

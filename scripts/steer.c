@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes kernel/steer_rules.h at build time: the netlink messages that steer all that a sandbox
- * sends to our listeners. They are the same every time, so nobody who starts a sandbox needs a
- * library for them.
+ * Makes steer_rules.h at build time: the netlink messages that steer all that a sandbox sends to
+ * our listeners; and with the argument veth veth_rules.h, for the host's end of a veth pair. They
+ * are the same every time, so nobody who starts a sandbox needs a library for them.
  *
  *   table inet bawn {
  *       chain in {
@@ -13,7 +13,53 @@
  *           udp dport != 53 tproxy to :PORT accept      (in the second set alone)
  *       }
  *   }
+ *
+ * For a network that a program outside leads out of, in the sandbox's own:
+ *
+ *   table inet bawn {
+ *       chain refuse { as below }
+ *       chain out {
+ *           type filter hook output priority filter
+ *           oifname lo accept
+ *           meta nfproto ipv6 goto refuse
+ *           ip daddr RANGE goto refuse                  (for each of base/special.h)
+ *           ip daddr ADDRESS goto refuse                (a set of its own, for one more of them)
+ *       }
+ *   }
+ *
+ * In the host's network, for a pair whose end is called NAME, as the table is; kernel/veth.c puts
+ * another name of the same length there:
+ *
+ *   table inet NAME {
+ *       flags owner                                     (gone with the socket that made it)
+ *       chain refuse {
+ *           meta l4proto tcp reject with tcp reset
+ *           reject with icmpx admin-prohibited
+ *       }
+ *       chain in {                                      (no address of the host's own)
+ *           type filter hook input priority filter
+ *           iifname NAME goto refuse
+ *       }
+ *       chain through {                                 (none that is not public)
+ *           type filter hook forward priority filter
+ *           iifname NAME meta nfproto ipv6 goto refuse
+ *           iifname NAME ip daddr RANGE goto refuse     (for each of base/special.h)
+ *           oifname NAME ct state established,related accept
+ *           oifname NAME drop
+ *       }
+ *       chain own {                                     (nobody of the host's comes in)
+ *           type filter hook output priority filter
+ *           oifname NAME ct state established,related accept
+ *           oifname NAME meta l4proto icmp accept
+ *           oifname NAME drop
+ *       }
+ *       chain out {
+ *           type nat hook postrouting priority srcnat
+ *           iifname NAME masquerade
+ *       }
+ *   }
  */
+#include "base/special.h"
 #include "wire/net.h"
 
 #include <arpa/inet.h>
@@ -24,20 +70,22 @@
 #include <libnftnl/rule.h>
 #include <libnftnl/table.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter_ipv4.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { BATCH_BYTES = 4096 };
-
-static const char table_name[] = "bawn", chain_name[] = "in";
+enum { BATCH_BYTES = 16384 };
 
 struct making {
     struct mnl_nlmsg_batch *batch;
     uint32_t sequence;
+    const char *table, *chain; /* of what is put next */
 };
 
 static struct nlmsghdr *begin(struct making *making, uint16_t type, uint16_t flags)
@@ -152,43 +200,174 @@ static void steer_udp(struct nftnl_rule *rule)
     add_steering(rule);
 }
 
-static void put_table(struct making *making)
+static void add_way(struct nftnl_rule *rule, uint32_t meta_key)
+{
+    static const char name[IFNAMSIZ] = NET_VETH_NAME;
+
+    add_meta(rule, meta_key);
+    add_compare(rule, NFT_CMP_EQ, name, sizeof(name));
+}
+
+static void add_verdict(struct nftnl_rule *rule, uint32_t verdict, const char *chain)
+{
+    struct nftnl_expr *expr = add(rule, "immediate");
+
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_IMM_VERDICT, verdict);
+    if (chain)
+        nftnl_expr_set_str(expr, NFTNL_EXPR_IMM_CHAIN, chain);
+}
+
+static void add_mask(struct nftnl_rule *rule, uint32_t mask)
+{
+    static const uint32_t zero;
+    struct nftnl_expr *expr = add(rule, "bitwise");
+
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_SREG, NFT_REG_1);
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_DREG, NFT_REG_1);
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_LEN, sizeof(mask));
+    nftnl_expr_set(expr, NFTNL_EXPR_BITWISE_MASK, &mask, sizeof(mask));
+    nftnl_expr_set(expr, NFTNL_EXPR_BITWISE_XOR, &zero, sizeof(zero));
+}
+
+static void add_reject(struct nftnl_rule *rule, uint32_t type, uint8_t code)
+{
+    struct nftnl_expr *expr = add(rule, "reject");
+
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_REJECT_TYPE, type);
+    nftnl_expr_set_u8(expr, NFTNL_EXPR_REJECT_CODE, code);
+}
+
+static void reset_tcp(struct nftnl_rule *rule)
+{
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_TCP);
+    add_reject(rule, NFT_REJECT_TCP_RST, 0);
+}
+
+static void reject_rest(struct nftnl_rule *rule)
+{
+    add_reject(rule, NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_ADMIN_PROHIBITED);
+}
+
+static void refuse_all(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_IIFNAME);
+    add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
+}
+
+static void refuse_v6(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_IIFNAME);
+    add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
+    add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
+}
+
+static void accept_answers(struct nftnl_rule *rule)
+{
+    static const uint32_t none;
+    struct nftnl_expr *expr;
+
+    add_way(rule, NFT_META_OIFNAME);
+    expr = add(rule, "ct");
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_CT_KEY, NFT_CT_STATE);
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_CT_DREG, NFT_REG_1);
+    add_mask(rule, NF_CT_STATE_BIT(IP_CT_ESTABLISHED) | NF_CT_STATE_BIT(IP_CT_RELATED));
+    add_compare(rule, NFT_CMP_NEQ, &none, sizeof(none));
+    add_verdict(rule, NF_ACCEPT, NULL);
+}
+
+static void accept_icmp(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_OIFNAME);
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_ICMP);
+    add_verdict(rule, NF_ACCEPT, NULL);
+}
+
+static void drop_rest(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_OIFNAME);
+    add_verdict(rule, NF_DROP, NULL);
+}
+
+static void masquerade(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_IIFNAME);
+    (void)add(rule, "masq");
+}
+
+static void put_table(struct making *making, uint32_t flags)
 {
     struct nftnl_table *table = nftnl_table_alloc();
-    struct nlmsghdr *head = begin(making, NFT_MSG_NEWTABLE, NLM_F_CREATE);
+    struct nlmsghdr *head =
+        begin(making, NFT_MSG_NEWTABLE, flags ? NLM_F_CREATE | NLM_F_EXCL : NLM_F_CREATE);
 
-    nftnl_table_set_str(table, NFTNL_TABLE_NAME, table_name);
+    nftnl_table_set_str(table, NFTNL_TABLE_NAME, making->table);
+    if (flags)
+        nftnl_table_set_u32(table, NFTNL_TABLE_FLAGS, flags);
     nftnl_table_nlmsg_build_payload(head, table);
     nftnl_table_free(table);
     end(making);
 }
 
-static void put_chain(struct making *making)
+/* type NULL: one that others go to. */
+static void put_chain(struct making *making, const char *name, const char *type, uint32_t hook,
+                      int32_t priority)
 {
     struct nftnl_chain *chain = nftnl_chain_alloc();
     struct nlmsghdr *head = begin(making, NFT_MSG_NEWCHAIN, NLM_F_CREATE);
 
-    nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, table_name);
-    nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, chain_name);
-    nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, "filter");
-    nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, NF_INET_PRE_ROUTING);
-    nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO, NF_IP_PRI_MANGLE);
+    making->chain = name;
+    nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, making->table);
+    nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, name);
+    if (type) {
+        nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, type);
+        nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, hook);
+        nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO, priority);
+    }
     nftnl_chain_nlmsg_build_payload(head, chain);
     nftnl_chain_free(chain);
     end(making);
 }
 
-static void put_rule(struct making *making, void (*fill)(struct nftnl_rule *rule))
+static struct nftnl_rule *new_rule(const struct making *making)
 {
     struct nftnl_rule *rule = nftnl_rule_alloc();
+
+    nftnl_rule_set_str(rule, NFTNL_RULE_TABLE, making->table);
+    nftnl_rule_set_str(rule, NFTNL_RULE_CHAIN, making->chain);
+    return rule;
+}
+
+static void put_made(struct making *making, struct nftnl_rule *rule)
+{
     struct nlmsghdr *head = begin(making, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
 
-    nftnl_rule_set_str(rule, NFTNL_RULE_TABLE, table_name);
-    nftnl_rule_set_str(rule, NFTNL_RULE_CHAIN, chain_name);
-    fill(rule);
     nftnl_rule_nlmsg_build_payload(head, rule);
     nftnl_rule_free(rule);
     end(making);
+}
+
+static void put_rule(struct making *making, void (*fill)(struct nftnl_rule *rule))
+{
+    struct nftnl_rule *rule = new_rule(making);
+
+    fill(rule);
+    put_made(making, rule);
+}
+
+/* is_ours: of whatever comes from the pair; else of all. */
+static void put_range(struct making *making, const uint8_t address[4], unsigned bits, bool is_ours)
+{
+    struct nftnl_rule *rule = new_rule(making);
+
+    if (is_ours)
+        add_way(rule, NFT_META_IIFNAME);
+    add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV4);
+    add_payload(rule, NFT_PAYLOAD_NETWORK_HEADER, 16, 4);
+    add_mask(rule, htonl(~0U << (32 - bits)));
+    add_compare(rule, NFT_CMP_EQ, address, 4);
+    add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
+    put_made(making, rule);
 }
 
 static void print_bytes(const char *name, const unsigned char *bytes, size_t size)
@@ -199,32 +378,106 @@ static void print_bytes(const char *name, const unsigned char *bytes, size_t siz
     printf("\n};\n");
 }
 
-static void print_rules(const char *name, bool with_udp)
+static void print_rules(const char *name, const char *table, void (*fill)(struct making *making))
 {
     static _Alignas(8) char room[2 * BATCH_BYTES];
-    struct making making = {.batch = mnl_nlmsg_batch_start(room, BATCH_BYTES), .sequence = 1};
+    struct making making = {
+        .batch = mnl_nlmsg_batch_start(room, BATCH_BYTES), .sequence = 1, .table = table};
 
     if (!making.batch)
         abort();
     nftnl_batch_begin(mnl_nlmsg_batch_current(making.batch), making.sequence++);
     end(&making);
-    put_table(&making);
-    put_chain(&making);
-    put_rule(&making, loopback_v4);
-    put_rule(&making, loopback_v6);
-    put_rule(&making, steer_tcp);
-    if (with_udp)
-        put_rule(&making, steer_udp);
+    fill(&making);
     nftnl_batch_end(mnl_nlmsg_batch_current(making.batch), making.sequence++);
     end(&making);
     print_bytes(name, mnl_nlmsg_batch_head(making.batch), mnl_nlmsg_batch_size(making.batch));
     mnl_nlmsg_batch_stop(making.batch);
 }
 
-int main(void)
+static void steer_streams(struct making *making)
+{
+    put_table(making, 0);
+    put_chain(making, "in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
+    put_rule(making, loopback_v4);
+    put_rule(making, loopback_v6);
+    put_rule(making, steer_tcp);
+}
+
+static void steer_all(struct making *making)
+{
+    steer_streams(making);
+    put_rule(making, steer_udp);
+}
+
+static void guard_veth(struct making *making)
+{
+    put_table(making, NFT_TABLE_F_OWNER);
+    put_chain(making, "refuse", NULL, 0, 0);
+    put_rule(making, reset_tcp);
+    put_rule(making, reject_rest);
+    put_chain(making, "in", "filter", NF_INET_LOCAL_IN, NF_IP_PRI_FILTER);
+    put_rule(making, refuse_all);
+    put_chain(making, "through", "filter", NF_INET_FORWARD, NF_IP_PRI_FILTER);
+    put_rule(making, refuse_v6);
+#define RANGE(a, b, c, d, bits, what) put_range(making, (const uint8_t[]){a, b, c, d}, bits, true);
+    SPECIAL_V4(RANGE)
+#undef RANGE
+    put_rule(making, accept_answers);
+    put_rule(making, drop_rest);
+    put_chain(making, "own", "filter", NF_INET_LOCAL_OUT, NF_IP_PRI_FILTER);
+    put_rule(making, accept_answers);
+    put_rule(making, accept_icmp);
+    put_rule(making, drop_rest);
+    put_chain(making, "out", "nat", NF_INET_POST_ROUTING, NF_IP_PRI_NAT_SRC);
+    put_rule(making, masquerade);
+}
+
+static void accept_loopback(struct nftnl_rule *rule)
+{
+    static const char name[IFNAMSIZ] = "lo";
+
+    add_meta(rule, NFT_META_OIFNAME);
+    add_compare(rule, NFT_CMP_EQ, name, sizeof(name));
+    add_verdict(rule, NF_ACCEPT, NULL);
+}
+
+static void refuse_any_v6(struct nftnl_rule *rule)
+{
+    add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
+    add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
+}
+
+static void guard_inside(struct making *making)
+{
+    put_table(making, 0);
+    put_chain(making, "refuse", NULL, 0, 0);
+    put_rule(making, reset_tcp);
+    put_rule(making, reject_rest);
+    put_chain(making, "out", "filter", NF_INET_LOCAL_OUT, NF_IP_PRI_FILTER);
+    put_rule(making, accept_loopback);
+    put_rule(making, refuse_any_v6);
+#define RANGE(a, b, c, d, bits, what) put_range(making, (const uint8_t[]){a, b, c, d}, bits, false);
+    SPECIAL_V4(RANGE)
+#undef RANGE
+}
+
+static void guard_one(struct making *making)
+{
+    making->chain = "out";
+    put_range(making, (const uint8_t[]){NET_ANY_BYTES}, 32, false);
+}
+
+int main(int argc, char **argv)
 {
     printf("/* Made by scripts/steer.c. */\n");
-    print_rules("steer_streams", false);
-    print_rules("steer_all", true);
+    if (argc > 1 && strcmp(argv[1], "veth") == 0) {
+        print_rules("veth_rules", NET_VETH_NAME, guard_veth);
+    } else {
+        print_rules("steer_streams", "bawn", steer_streams);
+        print_rules("steer_all", "bawn", steer_all);
+        print_rules("guard_rules", "bawn", guard_inside);
+        print_rules("guard_one", "bawn", guard_one);
+    }
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -424,6 +424,11 @@ if [ "$(id -u)" -eq 0 ]; then
             "$lab/lab" --user "$user" -- python3 "$lab/contain.py" --bawn "$work/plain/bin/bawn" \
             H-02 H-03 H-08 H-10 H-13 H-20 H-21 H-22 H-25
     done
+    for user in "$me" "$test_user"; do
+        beside live "engines of the mode isolated, as $user" "$lab/lab" --tun --user "$user" -- \
+            python3 "$lab/engine.py" --bawn "$work/plain/bin/bawn"
+    done
+    beside live "the mode veth" "$lab/lab" -- python3 "$lab/veth.py" --bawn "$work/plain/bin/bawn"
     beside live "bawn-net alone, as $test_user" runuser -u "$test_user" -- \
         python3 "$work/plain/tests/net/run.py" --build "$work/plain/bin"
     together

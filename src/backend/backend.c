@@ -5,8 +5,9 @@
 
 void enforcer_words(unsigned by, char *out, size_t size)
 {
-    static const char *const words[] = {"mount",     "landlock", "seccomp", "supervisor",  "proxy",
-                                        "namespace", "cgroup",   "rlimit",  "application", "watch"};
+    static const char *const words[] = {"mount",       "landlock",  "seccomp", "supervisor",
+                                        "proxy",       "namespace", "cgroup",  "rlimit",
+                                        "application", "watch",     "firewall"};
     size_t used = 0;
 
     (void)snprintf(out, size, "%s", by ? "" : "not on this host");

@@ -27,6 +27,7 @@ enum enforcer {
     BY_CGROUP = 64,
     BY_RLIMIT = 128,
     BY_APPLICATION = 256, /* the program that asks the query API: not the kernel */
+    BY_FIREWALL = 1024,   /* nf_tables of the host */
     BY_WATCH = 512, /* the launcher: masks what somebody outside makes, as soon as it sees it */
 };
 

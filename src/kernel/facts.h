@@ -35,6 +35,7 @@ enum feature {
     FEATURE_CGROUP, /* a group of our own with memory and pids; see cgroup */
     FEATURE_STEER,  /* connections of an own network namespace come to us: kernel/steer.h */
     FEATURE_ANYIP,  /* those to some ports do, without nf_tables */
+    FEATURE_VETH,   /* root: a pair of interfaces, held to public addresses: kernel/veth.h */
     FEATURE_TUN,    /* /dev/net/tun can be opened */
     FEATURE_KVM,    /* /dev/kvm can be opened */
     FEATURE_FUSE,   /* /dev/fuse can be opened */

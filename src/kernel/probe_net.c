@@ -2,14 +2,18 @@
 /* Attempts: a network namespace, and a filtered network in it. No packet leaves the namespace. */
 #include "kernel/probe_try.h"
 #include "kernel/steer.h"
+#include "kernel/veth.h"
 #include "kernel/who.h"
 #include "wire/net.h"
 
+#include <errno.h>
+#include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 PROBE_WORK(try_net_ns)
 {
@@ -66,4 +70,24 @@ PROBE_WORK(try_anyip)
     struct steer steer = {.is_plain = true, .ports = {NET_PORT, NET_DNS_PORT}, .port_count = 2};
 
     return try_to_steer(&steer, result, env);
+}
+
+/* Both ends in one namespace are enough to see whether the kernel has all of it. */
+PROBE_WORK(try_veth)
+{
+    struct veth veth = {.subnet = 0};
+    int forwards = geteuid() == 0 ? veth_forwards() : -EPERM;
+    int sock, errnum;
+
+    if (forwards == -EPERM)
+        return probe_fail_with(result, EPERM, "root");
+    if (forwards <= 0)
+        return probe_fail_with(result, forwards < 0 ? -forwards : ENETUNREACH, "ip_forward");
+    if (!try_net_ns(result, env))
+        return false;
+    sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (sock < 0)
+        return probe_fail(result, "socket");
+    errnum = -veth_make(&veth, sock);
+    return errnum == 0 || probe_fail_with(result, errnum, veth.doing);
 }

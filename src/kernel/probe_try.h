@@ -40,6 +40,7 @@ PROBE_WORK(try_notify_killable);
 PROBE_WORK(try_net_ns);
 PROBE_WORK(try_steer);
 PROBE_WORK(try_anyip);
+PROBE_WORK(try_veth);
 
 /* probe_call.c */
 PROBE_WORK(try_pidfd);

@@ -11,6 +11,7 @@
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #ifndef IPV6_TRANSPARENT
@@ -58,15 +59,22 @@ struct route {
         .source_address = {__VA_ARGS__},                                                           \
     }
 
+/* One more address of the loopback, of IPv4. */
+struct own_address {
+    struct nlmsghdr head;
+    struct ifaddrmsg address;
+    struct nlattr local;
+    unsigned char bytes[4];
+};
+
 /* What the kernel answers is an error: it was told not to say that all is well. */
-static int ask_kernel(int protocol, const void *bytes, size_t size)
+static int ask_by(long sock, const void *bytes, size_t size)
 {
     struct {
         struct nlmsghdr head;
         struct nlmsgerr error;
         char rest[256];
     } answer = {0};
-    long sock = sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, protocol, 0);
     long result = sock;
 
     if (sock >= 0)
@@ -82,9 +90,17 @@ static int ask_kernel(int protocol, const void *bytes, size_t size)
         else if (result >= 0)
             result = -EPROTO;
     }
+    return (int)result;
+}
+
+static int ask_kernel(int protocol, const void *bytes, size_t size)
+{
+    long sock = sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, protocol, 0);
+    int result = ask_by(sock, bytes, size);
+
     if (sock >= 0)
         (void)sys_bare(SYS_close, sock, 0, 0, 0);
-    return (int)result;
+    return result;
 }
 
 /* A socket option that is a number. */
@@ -95,27 +111,36 @@ static long set_option(long sock, int level, int name)
     return sys_bare5(SYS_setsockopt, sock, level, name, (long)(uintptr_t)&one, sizeof(one));
 }
 
-/* A socket to be made: at a loopback address or at any, with an option of its family's. */
+/* At which address; AT_NAMES is IPv4's. */
+enum where { AT_ANY, AT_LOOPBACK, AT_NAMES };
+
+/* A socket to be made, with an option of its family's. */
 struct place {
     int family, type;
     uint16_t port;
-    bool is_loopback;
+    enum where where;
     int level, option; /* 0: none; of IPv6 it is then for IPv4, too */
 };
 
 static const struct place v4_places[] = {
-    {AF_INET, SOCK_STREAM, NET_PORT, true, IPPROTO_IP, IP_TRANSPARENT},
-    {AF_INET, SOCK_DGRAM, NET_DNS_PORT, false, IPPROTO_IP, IP_PKTINFO},
-    {AF_INET, SOCK_DGRAM, NET_PORT, true, IPPROTO_IP, IP_TRANSPARENT},
-    {AF_INET, SOCK_RAW, 0, true, 0, 0},
+    {AF_INET, SOCK_STREAM, NET_PORT, AT_LOOPBACK, IPPROTO_IP, IP_TRANSPARENT},
+    {AF_INET, SOCK_DGRAM, NET_DNS_PORT, AT_ANY, IPPROTO_IP, IP_PKTINFO},
+    {AF_INET, SOCK_DGRAM, NET_PORT, AT_LOOPBACK, IPPROTO_IP, IP_TRANSPARENT},
+    {AF_INET, SOCK_RAW, 0, AT_LOOPBACK, 0, 0},
 };
 static const struct place v6_places[] = {
-    {AF_INET6, SOCK_STREAM, NET_PORT, true, IPPROTO_IPV6, IPV6_TRANSPARENT},
-    {AF_INET6, SOCK_DGRAM, NET_DNS_PORT, false, IPPROTO_IPV6, IPV6_RECVPKTINFO},
-    {AF_INET6, SOCK_DGRAM, NET_PORT, true, IPPROTO_IPV6, IPV6_TRANSPARENT},
-    {AF_INET6, SOCK_RAW, 0, true, 0, 0},
+    {AF_INET6, SOCK_STREAM, NET_PORT, AT_LOOPBACK, IPPROTO_IPV6, IPV6_TRANSPARENT},
+    {AF_INET6, SOCK_DGRAM, NET_DNS_PORT, AT_ANY, IPPROTO_IPV6, IPV6_RECVPKTINFO},
+    {AF_INET6, SOCK_DGRAM, NET_PORT, AT_LOOPBACK, IPPROTO_IPV6, IPV6_TRANSPARENT},
+    {AF_INET6, SOCK_RAW, 0, AT_LOOPBACK, 0, 0},
 };
 enum { PLACES_OF_STREAMS = 2, PLACES = 4 };
+static const struct place name_places[] = {
+    {AF_INET, SOCK_STREAM, NET_DNS_PORT, AT_NAMES, 0, 0},
+    {AF_INET, SOCK_DGRAM, NET_DNS_PORT, AT_NAMES, IPPROTO_IP, IP_PKTINFO},
+};
+
+static const unsigned char dns_address[] = {NET_DNS_BYTES};
 
 /* The places of a family that are made. */
 struct extent {
@@ -134,11 +159,13 @@ static long bind_place(long sock, const struct place *place)
     struct sockaddr_in v4 = {
         .sin_family = AF_INET,
         .sin_port = htons(place->port),
-        .sin_addr = {htonl(place->is_loopback ? INADDR_LOOPBACK : INADDR_ANY)}};
+        .sin_addr = {htonl(place->where == AT_LOOPBACK ? INADDR_LOOPBACK : INADDR_ANY)}};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
                               .sin6_port = htons(place->port),
-                              .sin6_addr = {{{[15] = place->is_loopback}}}};
+                              .sin6_addr = {{{[15] = place->where == AT_LOOPBACK}}}};
 
+    if (place->where == AT_NAMES)
+        memcpy(&v4.sin_addr, dns_address, sizeof(dns_address));
     return place->family == AF_INET ? sys_bare(SYS_bind, sock, (long)(uintptr_t)&v4, sizeof(v4), 0)
                                     : sys_bare(SYS_bind, sock, (long)(uintptr_t)&v6, sizeof(v6), 0);
 }
@@ -216,6 +243,65 @@ static int use_tables(struct steer *steer)
     return result < 0 ? 0 : failed(steer, "do without nf_tables, which works by now", -ESTALE);
 }
 
+/* KERNEL: it answers for the namespace it was made in, wherever it is asked. Without it the network
+ * works, and nobody knows which program asked for what. */
+static void open_diag(struct steer *steer)
+{
+    steer->diag_fd =
+        (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_SOCK_DIAG, 0);
+}
+
+static int guard(struct steer *steer)
+{
+    steer->rules_fd =
+        (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_NETFILTER, 0);
+    return ask_by(steer->rules_fd, guard_rules, sizeof(guard_rules));
+}
+
+int steer_names(struct steer *steer)
+{
+    static const struct own_address own = {
+        .head = {.nlmsg_len = sizeof(own),
+                 .nlmsg_type = RTM_NEWADDR,
+                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL,
+                 .nlmsg_seq = 1},
+        .address = {.ifa_family = AF_INET,
+                    .ifa_prefixlen = 32,
+                    .ifa_scope = RT_SCOPE_HOST,
+                    .ifa_index = LOOPBACK_INDEX},
+        .local = {.nla_len = sizeof(struct nlattr) + sizeof(dns_address), .nla_type = IFA_LOCAL},
+        .bytes = {NET_DNS_BYTES},
+    };
+    int result;
+
+    steer->count = 0;
+    open_diag(steer);
+    /* KERNEL: who changes things by it is asked for his rights, and who made it, too. */
+    steer->route_fd = (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_ROUTE, 0);
+    result = failed(steer, "open netlink", steer->route_fd < 0 ? steer->route_fd : 0);
+    if (result == 0)
+        result =
+            failed(steer, "add an address for names", ask_kernel(NETLINK_ROUTE, &own, sizeof(own)));
+    if (result == 0 && steer->is_guarded)
+        result = failed(steer, "guard the network by nf_tables", guard(steer));
+    return result < 0 ? result : failed(steer, "listen", add_listeners(steer, name_places, 2));
+}
+
+int steer_refuse(int rules_fd, uint32_t address)
+{
+    static const unsigned char any[] = {NET_ANY_BYTES};
+    _Alignas(8) unsigned char bytes[sizeof(guard_one)];
+    const uint32_t wanted = htonl(address);
+    unsigned char *at;
+
+    memcpy(bytes, guard_one, sizeof(bytes));
+    at = memmem(bytes, sizeof(bytes), any, sizeof(any));
+    if (!at)
+        return -EINVAL;
+    memcpy(at, &wanted, sizeof(wanted));
+    return ask_by(rules_fd, bytes, sizeof(bytes));
+}
+
 int steer_make(struct steer *steer)
 {
     static const struct route v4 = ROUTE(AF_INET, RT_SCOPE_HOST, 1, 127, 0, 0, 1);
@@ -226,10 +312,7 @@ int steer_make(struct steer *steer)
     int result;
 
     steer->count = 0;
-    /* KERNEL: it answers for the namespace it was made in, wherever it is asked. Without it the
-     * network works, and nobody knows which program asked for what. */
-    steer->diag_fd =
-        (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_SOCK_DIAG, 0);
+    open_diag(steer);
     result = failed(steer, "make every address local",
                     ask_kernel(NETLINK_ROUTE, &v4, v4.head.nlmsg_len));
     if (result == 0)

@@ -36,6 +36,9 @@ struct steer {
     int listeners[STEER_LISTENERS];
     unsigned count;
     int diag_fd;       /* tells of the sockets inside, see kernel/who.h; negative: nobody does */
+    bool is_guarded;   /* given to steer_names: nothing that is not public can be sent to */
+    int rules_fd;      /* of that: for steer_refuse */
+    int route_fd;      /* of steer_names: by it the namespace's network can be changed */
     const char *doing; /* when it failed: what */
 };
 
@@ -43,5 +46,11 @@ struct steer {
  * stays as it is. Returns 0 or a negative errno; the descriptors are the caller's in any case.
  * -ESTALE: it need not be plain. */
 int steer_make(struct steer *steer);
+
+/* The same for questions for names alone, at one address of the loopback: streams and datagrams.
+ * All else goes where the namespace's routes lead. */
+int steer_names(struct steer *steer);
+/* One more IPv4 address that cannot be sent to, in the namespace where rules_fd was made. */
+int steer_refuse(int rules_fd, uint32_t address);
 
 #endif

@@ -66,8 +66,12 @@ static int await_ready(struct launch *launch, bool with_spaces, struct bawn_erro
     }
     while (launch->listener_count < message.further && launch->listener_count < STEER_LISTENERS)
         launch->listeners[launch->listener_count++] = take_fd(&fds[next++]);
-    if (message.value)
+    if (message.value & READY_DIAG)
         launch->diag_fd = take_fd(&fds[next++]);
+    if (message.value & READY_ROUTE)
+        launch->route_fd = take_fd(&fds[next++]);
+    if (message.value & READY_RULES)
+        launch->rules_fd = take_fd(&fds[next++]);
     launch->notify_fd = take_fd(&fds[next]);
     packet_drop_fds(fds, SYNC_FDS);
     if (message.point != SYNC_READY || launch->root_fd < 0)
@@ -95,6 +99,10 @@ void launch_end(struct launch *launch)
         while (waitpid(launch->pid, NULL, __WALL) < 0 && errno == EINTR)
             ;
     }
+    /* SECURITY: while the rules about it are there. */
+    if (launch->veth.index)
+        veth_remove(launch->veth.index);
+    launch->veth.index = 0;
 }
 
 void launch_close(struct launch *launch)
@@ -108,6 +116,9 @@ void launch_close(struct launch *launch)
     while (launch->listener_count > 0)
         close_one(&launch->listeners[--launch->listener_count]);
     close_one(&launch->diag_fd);
+    close_one(&launch->route_fd);
+    close_one(&launch->rules_fd);
+    close_one(&launch->veth.table_fd);
 }
 
 static int refuse_long(size_t size, unsigned count, struct bawn_error *err)
@@ -234,6 +245,42 @@ static int take_last_word(struct launch *launch, int result, struct bawn_error *
     return -last.errnum;
 }
 
+static int refuse_veth(const struct image *image, int errnum, const char *doing,
+                       struct bawn_error *err)
+{
+    if (errnum == EADDRINUSE && image->network_subnet) {
+        (void)error_set(err, errnum, "run.subnet",
+                        "the network mode veth: this host has a route to sandbox.network.cidr");
+        error_hint(err, "choose another one, or leave it out: bawn then takes a free one");
+        return -errnum;
+    }
+    (void)error_errno(err, errnum, "make the network mode veth: %s", doing);
+    error_hint(err, errnum == EADDRINUSE
+                        ? "the host has routes to all private networks that bawn tries: give it "
+                          "four addresses with sandbox.network.cidr, as in 10.9.8.4/30"
+                        : "'bawn doctor' says what this kernel lacks; --net isolated does without");
+    return -errnum;
+}
+
+static int make_veth(const struct image *image, struct launch *launch, struct bawn_error *err)
+{
+    int result = veth_forwards();
+
+    launch->veth = (struct veth){
+        .subnet = image->network_subnet, .mtu = image->network_mtu, .table_fd = -EBADF};
+    if (result < 0)
+        return error_errno(err, -result, "read net.ipv4.ip_forward");
+    if (result == 0) {
+        (void)error_set(err, ENETUNREACH, "run.no_forwarding",
+                        "the network mode veth leads nowhere: this host does not forward packets");
+        error_hint(err, "as root: sysctl -w net.ipv4.ip_forward=1; --net isolated does without");
+        return -ENETUNREACH;
+    }
+    result = veth_make(&launch->veth, launch->route_fd);
+    close_one(&launch->route_fd);
+    return result < 0 ? refuse_veth(image, -result, launch->veth.doing, err) : 0;
+}
+
 static int start_native(const struct launch_request *request, struct launch *ret_launch,
                         struct bawn_error *err)
 {
@@ -242,7 +289,10 @@ static int start_native(const struct launch_request *request, struct launch *ret
                             .root_fd = -EBADF,
                             .user_ns = -EBADF,
                             .mount_ns = -EBADF,
-                            .diag_fd = -EBADF};
+                            .diag_fd = -EBADF,
+                            .route_fd = -EBADF,
+                            .rules_fd = -EBADF,
+                            .veth = {.table_fd = -EBADF}};
     bool writes_ids = ids_are_from_outside(request->image);
     autoclose int spare_fd = request->holds && writes_ids ? eventfd(0, EFD_CLOEXEC) : -EBADF;
     int pair[2];
@@ -271,6 +321,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
         result = take_last_word(&launch, result, err);
     if (result == 0)
         result = await_ready(&launch, image_needs_spaces(request->image), err);
+    if (result == 0 && (request->image->flags & IMAGE_VETH))
+        result = make_veth(request->image, &launch, err);
     if (result < 0) {
         launch_end(&launch);
         launch_close(&launch);

@@ -7,6 +7,7 @@
 #include "kernel/cgroup.h"
 #include "kernel/facts.h"
 #include "kernel/steer.h"
+#include "kernel/veth.h"
 #include "launch/sync.h"
 #include "wire/image.h"
 
@@ -38,7 +39,8 @@ struct launch_skeleton {
 struct launch_request {
     const struct image *image;
     const struct launch_skeleton *skeleton; /* or NULL */
-    /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. */
+    /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. With
+     * IMAGE_VETH or IMAGE_ENGINE NULL: that network is made afterwards. */
     const struct launch_command *first;
     const char *hidden; /* a directory of the host's that no tree shows, though no plan knew that it
                          * would be there; or NULL */
@@ -66,7 +68,10 @@ struct launch {
     int user_ns, mount_ns;          /* of the sandbox; -EBADF: the image does not need them */
     int listeners[STEER_LISTENERS]; /* of the sandbox's network, if it is filtered */
     unsigned listener_count;
-    int diag_fd;  /* tells of its sockets; -EBADF: nobody does */
+    int diag_fd;      /* tells of its sockets; -EBADF: nobody does */
+    int route_fd;     /* changes its routes; -EBADF: nobody does */
+    int rules_fd;     /* with IMAGE_ENGINE: adds to what steer_refuse is about */
+    struct veth veth; /* with IMAGE_VETH: its way out */
     bool is_deaf; /* pid 1 has let a message wait for too long: the next one is not waited for */
 };
 

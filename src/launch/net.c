@@ -55,10 +55,14 @@ void net_tell_spare(int spare_fd)
         (void)sys_bare(SYS_write, spare_fd, (long)(uintptr_t)&one, sizeof(one), 0);
 }
 
-static bool is_steered(const struct net_maker *maker)
+/* The errno. */
+static int make_listeners(struct net_maker *maker)
 {
-    return maker->errnum == 0 && maker->loopback_errnum == 0 &&
-           (maker->image->flags & IMAGE_STEERS);
+    if (maker->errnum || maker->loopback_errnum)
+        return 0;
+    if (maker->image->flags & IMAGE_STEERS)
+        return -steer_make(&maker->steer);
+    return maker->image->flags & (IMAGE_VETH | IMAGE_ENGINE) ? -steer_names(&maker->steer) : 0;
 }
 
 static void await(uint32_t *flag)
@@ -84,7 +88,7 @@ static _Noreturn int make_namespace(void *context)
     maker->errnum = unshare(CLONE_NEWNET) < 0 ? errno : make_socket(&maker->sock);
     tell(&maker->is_ready);
     maker->loopback_errnum = maker->errnum ? 0 : loopback_up(maker->sock);
-    maker->steer_errnum = is_steered(maker) ? -steer_make(&maker->steer) : 0;
+    maker->steer_errnum = make_listeners(maker);
     maker->counts_errnum = -counts_limit(&maker->image->limits);
     net_tell_spare(maker->spare_fd);
     for (;;)
@@ -128,6 +132,8 @@ int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
 
     maker->image = image;
     maker->steer.is_plain = image->flags & IMAGE_PLAIN;
+    maker->steer.route_fd = maker->steer.rules_fd = -EBADF;
+    maker->steer.is_guarded = image->flags & IMAGE_ENGINE;
     maker->steer.takes_datagrams = image->flags & IMAGE_DATAGRAMS;
     find_ports(image, &maker->steer);
     maker->spare_fd = spare_fd;

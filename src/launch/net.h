@@ -19,7 +19,8 @@ struct net_maker {
     uint32_t has_ids;  /* a futex */
     uint32_t is_ready; /* another */
     int ids_errnum, errnum, loopback_errnum, steer_errnum, counts_errnum;
-    struct steer steer; /* with IMAGE_STEERS, and after net_end: what it made */
+    struct steer
+        steer; /* with IMAGE_STEERS, IMAGE_VETH or IMAGE_ENGINE, and after net_end: what it made */
 };
 
 /* Each is called once, and the maker stays where it is until after net_end. SECURITY: before that

@@ -230,7 +230,7 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
 {
     struct sync_message message = {.point = SYNC_READY};
     bool has_spaces = image_needs_spaces(image);
-    int fds[5 + STEER_LISTENERS] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
+    int fds[7 + STEER_LISTENERS] = {setup->root_fd, setup->spaces[0], setup->spaces[1]};
     size_t count = has_spaces ? 3 : 1;
     int notify_fd;
     int result = confine(image, &notify_fd, err);
@@ -243,9 +243,18 @@ static int be_ready(const struct image *image, int sock, struct setup *setup,
         message.further = setup->net.steer.count;
     for (unsigned i = 0; i < message.further; i++)
         fds[count++] = setup->net.steer.listeners[i];
-    message.value = message.further > 0 && setup->net.steer.diag_fd >= 0;
-    if (message.value)
+    if (message.further > 0 && setup->net.steer.diag_fd >= 0) {
+        message.value |= READY_DIAG;
         fds[count++] = setup->net.steer.diag_fd;
+    }
+    if (message.further > 0 && setup->net.steer.route_fd >= 0) {
+        message.value |= READY_ROUTE;
+        fds[count++] = setup->net.steer.route_fd;
+    }
+    if (message.further > 0 && setup->net.steer.rules_fd >= 0) {
+        message.value |= READY_RULES;
+        fds[count++] = setup->net.steer.rules_fd;
+    }
     if (notify_fd >= 0)
         fds[count++] = notify_fd;
     result = sync_send(sock, &message, NULL, 0, fds, count, err);

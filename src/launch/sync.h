@@ -22,8 +22,9 @@ enum sync_point {
     SYNC_MAPPED,  /* out -> in: the id maps are written; carries the id-mapped trees */
     SYNC_JOIN,    /* out -> in: carries the doors of the control groups to join */
     SYNC_READY,   /* in -> out: confined; carries a fd of the root, the namespaces (where
-                     names are watched for), further listeners, if value is 1 what tells of
-                     the sockets inside, and the notify fd (if any) */
+                     names are watched for), further listeners, what tells of the sockets inside
+                     and what changes its routes and rules (value is enum ready_fd), and the notify fd
+                     (if   any) */
     SYNC_FAILED,  /* in -> out: set-up failed; carries struct bawn_error behind it */
     SYNC_EXEC,    /* out -> in: start a command; carries its descriptors and strings */
     SYNC_STARTED, /* in -> out: a command with a terminal begins; carries the terminal's master */
@@ -59,6 +60,8 @@ struct sync_message {
     struct termios state;               /* SYNC_EXEC with a terminal: how it starts */
     struct winsize size;
 };
+
+enum ready_fd { READY_DIAG = 1, READY_ROUTE = 2, READY_RULES = 4 };
 
 enum noexec { NOEXEC_EXEC, NOEXEC_STREAMS, NOEXEC_CWD };
 

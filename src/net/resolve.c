@@ -9,6 +9,7 @@
 #include "net/vet.h"
 #include "policy/explain.h"
 #include "policy/message.h"
+#include "policy/network.h"
 #include "policy/proxy.h"
 #include "wire/net.h"
 
@@ -19,6 +20,7 @@ enum {
     CLASS_INTERNET = 1,
     LASTS_SECONDS = 30,
     TELL_EVERY_MS = 1000,
+    ADDRESSES_MOST = 16, /* in one answer */
 };
 
 struct resolver *resolver_new(struct hub *hub, const struct policy *policy, struct lookups *lookups,
@@ -182,6 +184,25 @@ static void refuse(struct resolver *resolver, const struct asker *asker,
     reply(asker, query, &answer);
 }
 
+/* Where nobody leads connections to us, the name's own addresses. Those of IPv6 lead nowhere. */
+static void reply_found(const struct asker *asker, const struct dns_query *query,
+                        const struct lookup_answer *found)
+{
+    uint8_t addresses[ADDRESSES_MOST][4];
+    struct dns_answer answer = {.lasts_seconds = LASTS_SECONDS, .addresses = addresses[0]};
+
+    for (size_t i = 0; query->type == DNS_A && i < found->count; i++) {
+        if (host_is_v4(&found->addresses[i]) && answer.address_count < ADDRESSES_MOST)
+            memcpy(addresses[answer.address_count++], found->addresses[i].address + 12, 4);
+    }
+    reply(asker, query, &answer);
+}
+
+static bool is_routed(const struct resolver *resolver)
+{
+    return network_is_routed(resolver->policy);
+}
+
 /* A question that waits. NULL: there is no room. */
 static struct question *keep(struct resolver *resolver, const struct asker *asker,
                              const struct dns_query *query, const struct host *host)
@@ -270,6 +291,8 @@ static void on_lookup(void *context, const struct lookup_answer *answer)
         refuse_known(resolver, &asker, &query, &host, &answer->decision, on_named);
     else if (answer->end != LOOKUP_FOUND)
         reply_code(&asker, &query, codes[answer->end]);
+    else if (is_routed(resolver))
+        reply_found(&asker, &query, answer);
     else if (!names_give(resolver->names, host.name, &own))
         reply_code(&asker, &query, DNS_FAILED);
     else

@@ -60,7 +60,9 @@ static size_t vet_port(const struct policy *policy, const struct host *name,
             allowed++;
         else
             *ret_decision = decision;
-        if (decision.access != ACCESS_ALLOW && decision.special)
+        /* One that is only of a family which leads nowhere says nothing of the others. */
+        if (decision.access != ACCESS_ALLOW && decision.special &&
+            (decision.reason != NET_BY_ROUTE || host_is_v4(address)))
             return 0;
     }
     return allowed;

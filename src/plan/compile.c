@@ -58,16 +58,17 @@ static void set_flags(struct compiler *compiler)
     struct image *head = &compiler->head;
     char inside[LIMIT_PATH_BYTES];
 
-    head->flags = (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
-                  (plan->network.steers ? IMAGE_STEERS : 0U) |
-                  (plan->network.is_plain ? IMAGE_PLAIN : 0U) |
-                  (plan->network.hands_over ? IMAGE_HANDS_OVER : 0U) |
-                  (plan->network.mode == NETWORK_ISOLATED ? IMAGE_DATAGRAMS : 0U) |
-                  (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
-                  (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
-                  (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
-                  (plan->process.has_own_time ? IMAGE_OWN_TIME : 0U) |
-                  (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
+    head->flags =
+        (plan->network.own_namespace ? IMAGE_OWN_NET : 0U) |
+        (plan->network.steers ? IMAGE_STEERS : 0U) | (plan->network.is_plain ? IMAGE_PLAIN : 0U) |
+        (plan->network.mode == NETWORK_ISOLATED && plan->network.steers ? IMAGE_DATAGRAMS : 0U) |
+        (plan->network.hands_over ? IMAGE_HANDS_OVER : 0U) |
+        (plan->network.has_engine ? IMAGE_ENGINE : 0U) | (plan->network.routes ? IMAGE_VETH : 0U) |
+        (plan_has(plan, FEATURE_MOUNT_SETATTR) ? 0U : IMAGE_BIND_REMOUNT) |
+        (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
+        (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
+        (plan->process.has_own_time ? IMAGE_OWN_TIME : 0U) |
+        (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
@@ -76,8 +77,17 @@ static void set_flags(struct compiler *compiler)
     head->reads = (uint32_t)policy_number(plan->policy, SETTING_READS);
     head->network_mode = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_MODE);
     head->network_unlisted = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_UNLISTED);
-    if (proxy->is_set)
+    if (proxy->is_set && plan->network.steers)
         head->upstream_proxy = compiler_string(compiler, proxy->text);
+    head->network_engine = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_ENGINE);
+    if (plan->network.has_engine) {
+        head->engine_path = compiler_string(compiler, plan->network.engine_path);
+        head->network_bits = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_CIDR);
+    }
+    if (plan->network.routes || plan->network.has_engine) {
+        head->network_subnet = (uint32_t)(policy_number(plan->policy, SETTING_NETWORK_CIDR) >> 8);
+        head->network_mtu = (uint16_t)policy_number(plan->policy, SETTING_NETWORK_MTU);
+    }
 }
 
 static void add_landlock(struct compiler *compiler)

@@ -347,6 +347,9 @@ static const char no_resolver[] = "# the sandbox has no network of its own\n"
 static const char own_resolver[] = "# bawn answers for the hosts that the policy allows\n"
                                    "nameserver " NET_DNS_ADDRESS "\n";
 
+static const char routed_resolver[] = "# bawn asks the servers of the host\n"
+                                      "nameserver " NET_DNS_ADDRESS "\n";
+
 /* In the home, which is the command's own then: it may change it like any file of its own. Where
  * the home is kept, one that is there already stays. */
 static void gitconfig_step(struct compiler *compiler)
@@ -380,7 +383,9 @@ void own_files(struct compiler *compiler)
     text_step(compiler, "/etc/passwd", text);
     text_step(compiler, "/etc/hosts",
               "127.0.0.1 localhost bawn\n::1 localhost ip6-localhost ip6-loopback\n");
-    if (input->plan->network.steers)
+    if (input->plan->network.routes || input->plan->network.has_engine)
+        text_step(compiler, "/etc/resolv.conf", routed_resolver);
+    else if (input->plan->network.steers)
         text_step(compiler, "/etc/resolv.conf", own_resolver);
     else if (input->plan->network.mode != NETWORK_HOST)
         text_step(compiler, "/etc/resolv.conf", no_resolver);

@@ -175,12 +175,21 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "of them.",
          "A filter around bawn (a container or another sandbox) refuses routes of a network\n"
          "namespace of its own: let it allow netlink sockets, or run bawn outside of it."},
-    [FEATURE_TUN] = {"tun", "/dev/net/tun: networks for containers inside", FINDING_NOTE, NOTHING,
-                     "Only sandbox.process.containers needs it: podman inside gives containers a "
-                     "network with it (pasta, slirp4netns).",
-                     "Load the driver and let every user open the device:\n"
-                     "    sudo modprobe tun\n"
-                     "    sudo chmod 0666 /dev/net/tun   # as udev does on most systems"},
+    [FEATURE_VETH] =
+        {"veth", "veth and NAT: the network mode veth", FINDING_NOTE, FEATURE_NET_NS,
+         "Only the network mode veth needs it: a pair of interfaces, rules of nf_tables that go "
+         "with their owner (Linux 5.12), and a host that forwards packets.",
+         "Let the host forward packets, and load the modules:\n"
+         "    sudo sysctl -w net.ipv4.ip_forward=1\n"
+         "    sudo modprobe -a veth nf_tables nft_masq nft_reject_inet nft_ct\n"
+         "The mode isolated reaches the same hosts, and needs none of it."},
+    [FEATURE_TUN] =
+        {"tun", "/dev/net/tun: engines, and networks for containers", FINDING_NOTE, NOTHING,
+         "Only sandbox.network.engine and sandbox.process.containers need it: slirp4netns "
+         "and pasta make their interfaces with it.",
+         "Load the driver and let every user open the device:\n"
+         "    sudo modprobe tun\n"
+         "    sudo chmod 0666 /dev/net/tun   # as udev does on most systems"},
     [FEATURE_KVM] =
         {"kvm", "/dev/kvm: virtual machines inside", FINDING_NOTE, NOTHING,
          "Only sandbox.devices.kvm needs it.",
@@ -435,8 +444,9 @@ static bool is_worth_telling(const struct host_facts *facts, enum feature featur
 
     if (facts->features[feature].available)
         return true;
-    /* Only who owns the filesystem can map its ids, and an ordinary user has no use for it. */
-    if (feature == FEATURE_IDMAP && facts->uid != 0)
+    /* Only who owns the filesystem can map its ids, and who owns the host's network can use that;
+     * an ordinary user has no use for either. */
+    if ((feature == FEATURE_IDMAP || feature == FEATURE_VETH) && facts->uid != 0)
         return false;
     return needs == NOTHING || facts->features[needs].available;
 }

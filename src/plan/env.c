@@ -2,6 +2,7 @@
 /* The environment of the command: an allow-list, never the caller's whole one. */
 #include "plan/plan.h"
 #include "policy/build.h"
+#include "policy/network.h"
 #include "wire/net.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static int add_proxy(struct plan *plan)
                                   [PROXY_ON] = "1"};
     int r = 0;
 
-    if ((mode != NETWORK_PROXY && mode != NETWORK_ISOLATED) ||
+    if ((mode != NETWORK_PROXY && mode != NETWORK_ISOLATED) || network_is_routed(policy) ||
         !policy_number(policy, SETTING_NETWORK_PROXY_ENV))
         return 0;
     (void)snprintf(url, sizeof(url), "http://127.0.0.1:%u", http ? (unsigned)http : NET_PORT);

@@ -36,13 +36,20 @@ static void print_head(const struct image *image, struct strbuf *out)
 {
     static const char *const reads[] = {
         [READS_STRICT] = "strict", [READS_DYNAMIC] = "dynamic", [READS_STATIC] = "static"};
-    static const struct bit flags[] = {
-        {IMAGE_OWN_NET, "own network"},     {IMAGE_MAY_TRACE, "may trace"},
-        {IMAGE_MAY_NEST, "may nest"},       {IMAGE_NOTIFIES, "calls are held"},
-        {IMAGE_PARTIAL, "partial"},         {IMAGE_BIND_REMOUNT, "bind and remount"},
-        {IMAGE_ONCE, "for one start"},      {IMAGE_STEERS, "steered"},
-        {IMAGE_PLAIN, "without nf_tables"}, {IMAGE_OWN_TIME, "own time"},
-        {IMAGE_HANDS_OVER, "hands-over"},   {0}};
+    static const struct bit flags[] = {{IMAGE_OWN_NET, "own network"},
+                                       {IMAGE_MAY_TRACE, "may trace"},
+                                       {IMAGE_MAY_NEST, "may nest"},
+                                       {IMAGE_NOTIFIES, "calls are held"},
+                                       {IMAGE_PARTIAL, "partial"},
+                                       {IMAGE_BIND_REMOUNT, "bind and remount"},
+                                       {IMAGE_ONCE, "for one start"},
+                                       {IMAGE_STEERS, "steered"},
+                                       {IMAGE_PLAIN, "without nf_tables"},
+                                       {IMAGE_OWN_TIME, "own time"},
+                                       {IMAGE_HANDS_OVER, "hands-over"},
+                                       {IMAGE_ENGINE, "an engine"},
+                                       {IMAGE_VETH, "a pair of interfaces to the host"},
+                                       {0}};
 
     strbuf_addf(out, "backend %s\n", backend_row(image->backend)->name);
     strbuf_addf(out, "caller %u:%u, to the host %u:%u, inside %u:%u", image->caller_uid,

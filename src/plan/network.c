@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The network: what is planned for it, and who holds each rule. */
+#include "policy/network.h"
 #include "plan/plan.h"
 #include "policy/build.h"
+#include "policy/decide.h"
+#include "policy/decide_net.h"
+#include "policy/resolve.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { LANDLOCK_TCP = 4 /* the first ABI that knows TCP */ };
 
@@ -15,7 +20,8 @@ static bool is_host(const struct plan *plan)
 /* Whether what the command sends goes through bawn-net. */
 static bool is_filtered(const struct plan *plan)
 {
-    return plan->network.mode == NETWORK_PROXY || plan->network.mode == NETWORK_ISOLATED;
+    return (plan->network.mode == NETWORK_PROXY || plan->network.mode == NETWORK_ISOLATED) &&
+           !network_is_routed(plan->policy);
 }
 
 /* Who holds rules about hosts; *note says why nobody does. */
@@ -31,6 +37,56 @@ static unsigned filtered_by(const struct plan *plan, const char **note)
     *note =
         "connections cannot be steered to a proxy here, 'bawn doctor' says why; --net none goes "
         "without a network";
+    return 0;
+}
+
+/* Whether an engine can lead out; *note says why not. */
+static unsigned engine_by(const struct plan *plan, const char **note)
+{
+    if (plan->network.has_engine)
+        return BY_NAMESPACE | BY_FIREWALL;
+    if (!plan_has(plan, FEATURE_TUN))
+        *note = "/dev/net/tun cannot be opened, 'bawn doctor' says what to do; without an engine "
+                "the mode isolated does not need it";
+    else if (plan->network.is_engine_open)
+        *note = "the command can write that program, which would run outside";
+    else
+        *note = "that program is not there: install it (Debian: slirp4netns, or passt for pasta), "
+                "or name it in sandbox.network.engine_path";
+    return 0;
+}
+
+/* Whether the mode veth can be had; *note says why not. */
+static unsigned routed_by(const struct plan *plan, const char **note)
+{
+    if (plan->network.mode != NETWORK_VETH)
+        return engine_by(plan, note);
+    if (plan->network.routes)
+        return BY_NAMESPACE | BY_FIREWALL;
+    if (plan->facts->uid != 0)
+        *note = "only root can have it; --net isolated reaches the same hosts";
+    else if (strcmp(plan->facts->features[FEATURE_VETH].step, "ip_forward") == 0)
+        *note = "this host does not forward packets: sysctl -w net.ipv4.ip_forward=1, or --net "
+                "isolated, which reaches the same hosts";
+    else
+        *note = "this host cannot have it, 'bawn doctor' says why; --net isolated reaches the "
+                "same hosts";
+    return 0;
+}
+
+/* No rule makes an address public, or a public one private: who connects by its address asks for no
+ * name. */
+static unsigned routed_rule_by(const struct plan *plan, const struct net_rule *rule,
+                               const char **note)
+{
+    struct net_decision decision;
+
+    decide_net(plan->policy, &rule->host, &decision);
+    if (rule->verdict == NET_ALLOW && !rule->by && decision.access == ACCESS_ALLOW)
+        return routed_by(plan, note);
+    *note = rule->verdict == NET_ALLOW
+                ? "all public IPv4 addresses are reached here, and no others, by every program"
+                : "there are no rules on hosts here; the mode isolated has them, without an engine";
     return 0;
 }
 
@@ -74,6 +130,8 @@ static unsigned rule_by(struct plan *plan, const struct net_rule *rule, const ch
             *note = plan_ports_note(plan, rule);
         return by;
     }
+    if (network_is_routed(plan->policy))
+        return routed_rule_by(plan, rule, note);
     return rule->verdict == NET_ALLOW ? BY_NAMESPACE : 0;
 }
 
@@ -102,7 +160,7 @@ static int plan_rules(struct plan *plan)
 static int plan_mode(struct plan *plan)
 {
     const struct setting *mode = &plan->policy->settings[SETTING_NETWORK_MODE];
-    const char *note = setting_not_yet(SETTING_NETWORK_MODE, plan->network.mode);
+    const char *note = NULL;
     unsigned by = plan->network.own_namespace || is_host(plan) ? BY_NAMESPACE : 0;
 
     if (!mode->is_set)
@@ -111,6 +169,8 @@ static int plan_mode(struct plan *plan)
         by = offline_by(plan);
     if (is_filtered(plan))
         by |= filtered_by(plan, &note);
+    if (network_is_routed(plan->policy))
+        by = routed_by(plan, &note);
     if (note || plan->backend == BACKEND_COUNT)
         by = 0;
     else if (plan->network.is_plain)
@@ -118,6 +178,10 @@ static int plan_mode(struct plan *plan)
                             "no nf_tables here: programs that know of no proxy reach the ports %s, "
                             "and are refused at others",
                             plan_ports_words(plan));
+    if (plan->network.mode == NETWORK_VETH && by)
+        note = "public IPv4 addresses, by the host's NAT";
+    if (plan->network.has_engine && by)
+        note = "public IPv4 addresses, by the engine; none that this host has at the start";
     if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin, by,
                      note) < 0)
         return -ENOMEM;
@@ -162,9 +226,30 @@ static int plan_proxy(struct plan *plan)
                         setting->origin, by, note);
 }
 
+/* Of a network with an interface; elsewhere they are moot. */
+static int plan_interface(struct plan *plan)
+{
+    static const enum setting_id ids[] = {SETTING_NETWORK_ENGINE, SETTING_NETWORK_ENGINE_PATH,
+                                          SETTING_NETWORK_CIDR, SETTING_NETWORK_MTU};
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
+        const struct setting *setting = &plan->policy->settings[ids[i]];
+        const char *note = NULL;
+
+        if (setting->is_set && network_is_routed(plan->policy) &&
+            (i > 1 || plan->network.mode == NETWORK_ISOLATED))
+            r = plan_enforce(
+                plan,
+                arena_printf(&plan->arena, "%s: %s", setting_table[ids[i]].key, setting->text),
+                setting->origin, routed_by(plan, &note), note);
+    }
+    return r;
+}
+
 static unsigned item_by(const struct plan *plan, enum list_id list, const char **note)
 {
-    *note = list_not_yet(list, plan->network.mode);
+    *note = list_not_yet(list, network_is_routed(plan->policy) ? NETWORK_VETH : plan->network.mode);
     if (*note)
         return 0;
     if (!is_host(plan))
@@ -192,6 +277,47 @@ static int plan_items(struct plan *plan)
                          item->origin, by, note);
     }
     return r;
+}
+
+/* SECURITY: it runs outside, with the caller's rights: not one that the command could have
+ * written. */
+static bool is_open(const struct plan *plan, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return decide_path(plan->policy, path, decisions) < 0 ||
+           decisions[PATH_WRITE].access != ACCESS_DENY;
+}
+
+static bool can_run_engine(struct plan *plan, const struct looker *looker)
+{
+    char resolved[LIMIT_PATH_BYTES];
+    char target[LIMIT_PATH_BYTES];
+
+    if (!plan->network.own_namespace || !plan_has(plan, FEATURE_TUN) ||
+        resolve_path(NULL, "/", plan->network.engine_path, looker, resolved, NULL) < 0 ||
+        looker->look(looker->context, resolved, target, sizeof(target)) != LOOK_OTHER)
+        return false;
+    plan->network.is_engine_open =
+        is_open(plan, plan->network.engine_path) || is_open(plan, resolved);
+    return !plan->network.is_engine_open;
+}
+
+static int plan_engine(struct plan *plan, const struct looker *looker)
+{
+    const struct setting *path = &plan->policy->settings[SETTING_NETWORK_ENGINE_PATH];
+    uint64_t engine = policy_number(plan->policy, SETTING_NETWORK_ENGINE);
+
+    if (engine == ENGINE_BAWN || plan->network.mode != NETWORK_ISOLATED)
+        return 0;
+    plan->network.engine_path =
+        path->is_set ? path->text
+                     : arena_printf(&plan->arena, "/usr/bin/%s",
+                                    setting_table[SETTING_NETWORK_ENGINE].words[engine]);
+    if (!plan->network.engine_path)
+        return -ENOMEM;
+    plan->network.has_engine = can_run_engine(plan, looker);
+    return 0;
 }
 
 /* A rule for one program is the relay's: who a client is takes time to find out. */
@@ -230,6 +356,8 @@ void plan_network_shape(struct plan *plan)
     network->own_namespace =
         network->mode != NETWORK_HOST && (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_NAMESPACE);
     network->steers = network->own_namespace && is_filtered(plan) && plan_has(plan, FEATURE_STEER);
+    network->routes = network->own_namespace && network->mode == NETWORK_VETH &&
+                      plan->facts->uid == 0 && plan_has(plan, FEATURE_VETH);
     network->is_plain = network->own_namespace && network->mode == NETWORK_PROXY &&
                         !network->steers && plan_has(plan, FEATURE_ANYIP);
     network->steers |= network->is_plain;
@@ -239,10 +367,12 @@ void plan_network_shape(struct plan *plan)
     network->hands_over = network->has_opaque && !network->why_relayed;
 }
 
-int plan_network(struct plan *plan)
+int plan_network(struct plan *plan, const struct looker *looker)
 {
     int r = plan->network.is_plain ? plan_ports(plan) : 0;
 
+    if (r == 0)
+        r = plan_engine(plan, looker);
     if (r == 0)
         r = plan_rules(plan);
     if (r == 0)
@@ -251,5 +381,7 @@ int plan_network(struct plan *plan)
         r = plan_local_binding(plan);
     if (r == 0)
         r = plan_proxy(plan);
+    if (r == 0)
+        r = plan_interface(plan);
     return r == 0 ? plan_items(plan) : r;
 }

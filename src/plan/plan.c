@@ -430,7 +430,7 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
     if (r == 0)
         r = plan_syscalls(plan);
     if (r == 0)
-        r = plan_network(plan);
+        r = plan_network(plan, input->looker);
     if (r == 0)
         r = plan_process(plan);
     if (r == 0)

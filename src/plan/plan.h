@@ -92,6 +92,10 @@ struct network_plan {
     bool has_opaque;         /* a rule allows a host whatever is said to it */
     bool hands_over;         /* for such rules a socket of the host's is handed in */
     const char *why_relayed; /* why not; or NULL */
+    bool routes;             /* it goes through the host's own routes: mode veth */
+    bool has_engine;         /* it goes through a program of its own: SETTING_NETWORK_ENGINE */
+    bool is_engine_open;     /* the command could write it */
+    const char *engine_path; /* of that; NULL: there is none to be */
     size_t allow, ask, deny; /* rules */
 };
 
@@ -148,7 +152,7 @@ int plan_mounts(struct plan *plan, const struct plan_input *input);
 int plan_env(struct plan *plan, const char *const *environ);
 int plan_process(struct plan *plan);
 int plan_reach(struct plan *plan, const struct looker *looker);
-int plan_network(struct plan *plan);
+int plan_network(struct plan *plan, const struct looker *looker);
 /* What the other parts need to know of the network. */
 void plan_network_shape(struct plan *plan);
 

@@ -189,9 +189,16 @@ static bool setting_narrows(const struct policy *policy, enum setting_id id, uin
     return setting_strictness(id, number) >= setting_strictness(id, policy_number(policy, id));
 }
 
-/* SECURITY: whoever has the proxy sees where all connections go, and what they say without TLS. */
-static bool may_choose_proxy(const struct layer *layer, const char *key, struct origin origin,
-                             struct bawn_report *report)
+/* SECURITY: whoever has the proxy sees where all connections go, and what they say without TLS. An
+ * engine is a program that runs outside, with the caller's rights. */
+static bool is_way_out(enum setting_id id)
+{
+    return id == SETTING_NETWORK_UPSTREAM_PROXY || id == SETTING_NETWORK_ENGINE ||
+           id == SETTING_NETWORK_ENGINE_PATH;
+}
+
+static bool may_choose_way_out(const struct layer *layer, const char *key, struct origin origin,
+                               struct bawn_report *report)
 {
     if (layer->authority >= AUTHORITY_USER)
         return true;
@@ -220,7 +227,7 @@ int policy_set(struct policy *policy, const struct layer *layer, enum setting_id
     }
     if (is_locked(policy, layer, key, origin, report))
         return 0;
-    if (id == SETTING_NETWORK_UPSTREAM_PROXY && !may_choose_proxy(layer, key, origin, report))
+    if (is_way_out(id) && !may_choose_way_out(layer, key, origin, report))
         return 0;
     if (layer->authority == AUTHORITY_PROJECT && !setting_narrows(policy, id, number)) {
         complain_widening(layer, key, origin, report);
@@ -257,7 +264,7 @@ int policy_add_item(struct policy *policy, const struct item *item, struct bawn_
     if (is_locked(policy, item->layer, key, item->origin, report))
         return 0;
     if (item->list == LIST_NETWORK_UPSTREAM_NO_PROXY &&
-        !may_choose_proxy(item->layer, key, item->origin, report))
+        !may_choose_way_out(item->layer, key, item->origin, report))
         return 0;
     if (widens && item->layer->authority == AUTHORITY_PROJECT) {
         complain_widening(item->layer, key, item->origin, report);
@@ -483,16 +490,10 @@ static void uncover_proc(struct policy *policy)
 
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
-    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
-        const struct setting *setting = &policy->settings[id];
-        const char *why = setting->is_set ? setting_not_yet(id, setting->number) : NULL;
-
-        if (why)
-            report_add(report, BAWN_WARNING, "policy.not_yet", setting->origin, "%s: %s: %s",
-                       setting_table[id].key, setting->text, why);
-    }
     vec_each (&policy->items, item) {
-        const char *why = list_not_yet(item->list, policy_number(policy, SETTING_NETWORK_MODE));
+        const char *why = list_not_yet(
+            item->list,
+            network_is_routed(policy) ? NETWORK_VETH : policy_number(policy, SETTING_NETWORK_MODE));
 
         if (why)
             report_add(report, BAWN_WARNING, "policy.not_yet", item->origin, "%s: %s: %s",

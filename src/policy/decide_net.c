@@ -182,6 +182,18 @@ static void decide_proxied(const struct policy *policy, const struct net_search 
     }
 }
 
+/* By an address alone, which no rule makes public: nobody between who connects and the routes knows
+ * of names. */
+static void decide_routed(const struct host *target, struct net_decision *decision)
+{
+    if (!decision->special && target->kind == HOST_ADDRESS && !host_is_v4(target))
+        decision->special = "IPv6";
+    if (decision->special)
+        decision->reason = NET_BY_ROUTE;
+    else
+        decision->access = ACCESS_ALLOW;
+}
+
 /* What is said against the addresses of the host's loopback holds for its name, and for a port of
  * the host's, which is one port at both of them. */
 static void search_loopback(const struct policy *policy, uint16_t port, struct net_search *search)
@@ -245,6 +257,9 @@ void decide_net_by(const struct policy *policy, const struct host *target,
         ret_decision->item = NULL;
         ret_decision->rule = search.denied;
         ret_decision->reason = NET_BY_RULE;
+    } else if (network_is_routed(policy)) {
+        ret_decision->item = NULL;
+        decide_routed(target, ret_decision);
     } else if (mode == NETWORK_PROXY || mode == NETWORK_ISOLATED) {
         decide_proxied(policy, &search, ret_decision);
     } else {

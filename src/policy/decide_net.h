@@ -10,6 +10,7 @@ enum net_reason {
     NET_BY_MODE,      /* no network at all, or no boundary at all */
     NET_BY_UNLISTED,  /* no rule names the host */
     NET_BY_SPECIAL,   /* an address that must be listed */
+    NET_BY_ROUTE,     /* an address that no route leads to, whoever lists it */
     NET_BY_HOST_PORT, /* a port of the host's loopback that the policy lists */
 };
 

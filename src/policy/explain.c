@@ -253,6 +253,9 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
     else if (decision->reason == NET_BY_MODE)
         strbuf_add(out, "set sandbox.network to true to be asked, or list hosts in "
                         "sandbox.network.allow with mode proxy");
+    else if (decision->reason == NET_BY_ROUTE)
+        strbuf_add(out,
+                   "no rule opens it here; the mode isolated has such rules, without an engine");
     else if (decision->reason == NET_BY_SPECIAL && strcmp(decision->special, "loopback") == 0)
         strbuf_add(out, "list the port in sandbox.network.host_ports to reach it on the host");
     else if (decision->reason == NET_BY_SPECIAL)

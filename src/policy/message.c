@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "policy/build.h"
+#include "policy/network.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +96,10 @@ static const char *summarize_hosts(struct policy *policy)
     size_t count = 0;
     size_t more = 0;
 
+    if (network_is_routed(policy)) {
+        strbuf_add(&out, "all that have public IPv4 addresses");
+        return out.failed ? NULL : arena_strdup(&policy->arena, out.text);
+    }
     if (policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED) {
         strbuf_add(&out, "all public ones but those that are denied");
         count++;
@@ -274,7 +279,7 @@ static const char *net_code(const struct net_decision *decision)
         return "network.disabled";
     if (decision->access == ACCESS_ASK)
         return "network.ask";
-    if (decision->reason == NET_BY_SPECIAL)
+    if (decision->reason == NET_BY_SPECIAL || decision->reason == NET_BY_ROUTE)
         return "network.special_address";
     return decision->reason == NET_BY_UNLISTED ? "network.unlisted" : "network.denied";
 }
@@ -287,6 +292,8 @@ const char *message_net_why(const struct net_decision *decision, struct strbuf *
         strbuf_add(out, "it needs approval, and this version asks nobody");
     else if (decision->reason == NET_BY_SPECIAL)
         strbuf_addf(out, "%s addresses must be listed by address", decision->special);
+    else if (decision->reason == NET_BY_ROUTE)
+        strbuf_addf(out, "this network does not reach %s addresses", decision->special);
     else
         strbuf_add(out, decision->reason == NET_BY_UNLISTED ? "the host is not allowed"
                                                             : "the policy denies the host");
@@ -308,6 +315,8 @@ const char *message_net(const struct policy *policy, const char *asked,
         strbuf_add(out, "' without approval.");
     else if (decision->reason == NET_BY_SPECIAL)
         strbuf_addf(out, "': %s addresses must be listed by address.", decision->special);
+    else if (decision->reason == NET_BY_ROUTE)
+        strbuf_addf(out, "': this network does not reach %s addresses.", decision->special);
     else if (decision->reason == NET_BY_UNLISTED)
         strbuf_add(out, "': host is not allowed.");
     else
@@ -408,6 +417,7 @@ void message_net_label(const struct policy *policy, const struct net_decision *d
         strbuf_add(out, "unlisted");
         break;
     case NET_BY_SPECIAL:
+    case NET_BY_ROUTE:
         strbuf_addf(out, "special %s", decision->special);
         break;
     case NET_BY_HOST_PORT:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/network.h"
 
+#include "policy/build.h"
 #include "policy/proxy.h"
 #include "policy/publish.h"
 
@@ -159,6 +160,27 @@ static int add_direct(struct policy *policy)
     return r;
 }
 
+bool network_is_routed(const struct policy *policy)
+{
+    uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
+
+    return mode == NETWORK_VETH || (mode == NETWORK_ISOLATED &&
+                                    policy_number(policy, SETTING_NETWORK_ENGINE) != ENGINE_BAWN);
+}
+
+/* Which networks there can be. */
+static void check_subnet(const struct policy *policy, struct bawn_report *report)
+{
+    const struct setting *subnet = &policy->settings[SETTING_NETWORK_CIDR];
+    bool is_veth = policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_VETH;
+
+    if (subnet->is_set && network_is_routed(policy) && (subnet->number % 256 == 30) != is_veth)
+        report_add(report, BAWN_ERROR, "config.bad_value", subnet->origin, "%s: %s: %s",
+                   setting_table[SETTING_NETWORK_CIDR].key, subnet->text,
+                   is_veth ? "the mode veth takes four addresses, as in 10.9.8.4/30"
+                           : "sandbox.network.engine takes a network of /16 to /25");
+}
+
 int network_settle(struct policy *policy, struct bawn_report *report)
 {
     int r = add_proxy_ports(policy);
@@ -174,5 +196,6 @@ int network_settle(struct policy *policy, struct bawn_report *report)
     limit_ports(policy, LIST_NETWORK_PUBLISH, report);
     limit_programs(policy, report);
     check_ports(policy, report);
+    check_subnet(policy, report);
     return 0;
 }

@@ -11,5 +11,8 @@ int network_settle(struct policy *policy, struct bawn_report *report);
 
 /* The entry that lists a port of the host's loopback, or NULL. */
 const struct item *network_host_port(const struct policy *policy, unsigned port);
+/* Whether what the command sends goes where routes lead, and not through bawn-net: nobody holds
+ * rules on hosts then. */
+bool network_is_routed(const struct policy *policy);
 
 #endif

@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "policy/proxy.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 static const char *const reads_words[] = {"strict", "dynamic", "static", NULL};
 static const char *const network_words[] = {"none", "proxy", "isolated", "veth", "host", NULL};
+static const char *const engine_words[] = {"bawn", "slirp4netns", "pasta", NULL};
 static const char *const home_words[] = {"none", "private", "keep", NULL};
 static const char *const repository_words[] = {"none", "auto", NULL};
 static const char *const unlisted_words[] = {"deny", "ask", NULL};
@@ -33,7 +35,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_NETWORK_MODE] =
         {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
          "none: own loopback only; proxy: filtered by the rules below; "
-         "isolated: every public address; veth: root only; host: no boundary."},
+         "isolated: every public address; veth: the same for root, by a pair of interfaces and "
+         "the host's NAT, IPv4 alone, without rules on hosts; host: no boundary."},
     [SETTING_NETWORK_UNLISTED] = {"sandbox.network.unlisted", VALUE_WORD, NARROW_LOWER, 0,
                                   unlisted_words,
                                   "What happens in proxy mode to hosts that no rule names."},
@@ -67,6 +70,24 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "shared. If the proxy wants them, write USER:PASSWORD to ~/.config/bawn/proxy-login, mode "
          "600; bawn sends them as Basic, and every policy hides that file. bawn does not read the "
          "proxy from HTTPS_PROXY. Only the user, the org and the command line can set it."},
+    [SETTING_NETWORK_ENGINE] =
+        {"sandbox.network.engine", VALUE_WORD, NARROW_NEVER, 0, engine_words,
+         "What leads out in the mode isolated. bawn: bawn-net, with rules on hosts. slirp4netns, "
+         "pasta: that program gives the sandbox an interface and translates its addresses (NAT), "
+         "IPv4 alone, without rules on hosts; it needs /dev/net/tun. Default: bawn. Only the user, "
+         "the org and the command line can set it."},
+    [SETTING_NETWORK_ENGINE_PATH] =
+        {"sandbox.network.engine_path", VALUE_PLACE, NARROW_NEVER, 0, NULL,
+         "Where that program is. The command must not be able to write it. Default: /usr/bin and "
+         "its name. Only the user, the org and the command line can set it."},
+    [SETTING_NETWORK_CIDR] =
+        {"sandbox.network.cidr", VALUE_SUBNET, NARROW_NEVER, 0, NULL,
+         "Private addresses of the sandbox's interface. In the mode veth four, as in 10.9.8.4/30; "
+         "default: some to which the host has no route. With sandbox.network.engine a network of "
+         "/16 to /25; default: 10.0.2.0/24. Elsewhere there is no interface."},
+    [SETTING_NETWORK_MTU] = {"sandbox.network.mtu", VALUE_MTU, NARROW_NEVER, 0, NULL,
+                             "The largest packet of that interface in bytes. Default: 1500 in the "
+                             "mode veth, else the engine's own."},
     [SETTING_NETWORK_AUTHZ_PORT] =
         {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
          "A port of the host's loopback that the command may connect to, "
@@ -202,28 +223,17 @@ const struct list_info list_table[LIST_COUNT] = {
                             "TOOL: {allow, ask, deny: [COMMAND PATTERNS]}."},
 };
 
-const char *setting_not_yet(enum setting_id id, uint64_t number)
-{
-    switch (id) {
-    case SETTING_NETWORK_MODE:
-        return number == NETWORK_VETH ? "this version has only none, proxy, isolated and host"
-                                      : NULL;
-    default:
-        return NULL;
-    }
-}
-
 const char *list_not_yet(enum list_id list, uint64_t network_mode)
 {
     switch (list) {
     case LIST_NETWORK_HOSTS:
         return network_mode == NETWORK_PROXY || network_mode == NETWORK_ISOLATED
                    ? NULL
-                   : "only the network modes proxy and isolated have it";
+                   : "only the network modes proxy and isolated have it, without an engine";
     case LIST_NETWORK_PUBLISH:
     case LIST_NETWORK_HOST_PORTS:
         return network_mode == NETWORK_NONE || network_mode == NETWORK_VETH
-                   ? "only the network modes proxy, isolated and host have ports"
+                   ? "only the network modes proxy, isolated and host have ports, without an engine"
                    : NULL;
     default:
         return NULL;
@@ -253,6 +263,30 @@ static bool parse_percent(const char *text, uint64_t max, uint64_t *ret_number)
     memcpy(digits, text, length);
     digits[length] = '\0';
     return text_parse_count(digits, max, ret_number) && *ret_number > 0;
+}
+
+/* The first address, and the bits behind it in the last byte. */
+static bool parse_subnet(const char *text, uint64_t *ret_number)
+{
+    const char *slash = strchr(text, '/');
+    struct host subnet, first;
+    char address[INET_ADDRSTRLEN];
+    unsigned ignored;
+    const char *special;
+    uint32_t number;
+
+    if (!slash || (size_t)(slash - text) >= sizeof(address) || host_parse_rule(text, &subnet) ||
+        subnet.kind != HOST_ADDRESS || subnet.port != 0 || !host_is_v4(&subnet))
+        return false;
+    memcpy(address, text, (size_t)(slash - text));
+    address[slash - text] = '\0';
+    special = host_special(&subnet, &ignored);
+    if (!host_parse_address(address, &first) || !special || strcmp(special, "private") != 0 ||
+        memcmp(first.address, subnet.address, sizeof(first.address)) != 0)
+        return false;
+    memcpy(&number, subnet.address + 12, sizeof(number));
+    *ret_number = (uint64_t)ntohl(number) << 8 | (subnet.prefix_bits - 96);
+    return *ret_number % 256 == 30 || (*ret_number % 256 >= 16 && *ret_number % 256 <= 25);
 }
 
 static bool is_place(const char *text)
@@ -289,6 +323,10 @@ bool setting_parse(enum setting_id id, const char *text, uint64_t *ret_number)
         return text_parse_seconds(text, ret_number) && *ret_number > 0;
     case VALUE_PORT:
         return text_parse_count(text, 65535, ret_number) && *ret_number > 0;
+    case VALUE_MTU:
+        return text_parse_count(text, 65535, ret_number) && *ret_number >= 1280;
+    case VALUE_SUBNET:
+        return parse_subnet(text, ret_number);
     case VALUE_PROXY:
         *ret_number = 0;
         return proxy_parse(text, &proxy);
@@ -308,6 +346,8 @@ void setting_expects(enum setting_id id, char *out, size_t out_size)
         [VALUE_PERCENT] = "a percentage such as 80 or 150%",
         [VALUE_SECONDS] = "a time such as 90s, 10m or 2h",
         [VALUE_PORT] = "a port, 1 to 65535",
+        [VALUE_MTU] = "a size in bytes, 1280 to 65535",
+        [VALUE_SUBNET] = "a private network such as 10.9.8.4/30 or 10.9.8.0/24",
         [VALUE_PROXY] = "http://HOST:PORT; a login is in ~/.config/bawn/proxy-login",
     };
     const struct setting_info *info = &setting_table[id];

@@ -18,6 +18,10 @@ enum setting_id {
     SETTING_NETWORK_HTTP_PROXY_PORT,
     SETTING_NETWORK_SOCKS_PROXY_PORT,
     SETTING_NETWORK_UPSTREAM_PROXY,
+    SETTING_NETWORK_ENGINE,
+    SETTING_NETWORK_ENGINE_PATH,
+    SETTING_NETWORK_CIDR,
+    SETTING_NETWORK_MTU,
     SETTING_NETWORK_AUTHZ_PORT,
     SETTING_LIMITS_PRESET,
     SETTING_LIMITS_PIDS,
@@ -77,7 +81,9 @@ enum value_type {
     VALUE_PERCENT, /* of one CPU; "80%" or 80 */
     VALUE_SECONDS, /* with s, m, h, d */
     VALUE_PORT,
-    VALUE_PROXY, /* http://HOST:PORT */
+    VALUE_MTU,
+    VALUE_SUBNET, /* ADDRESS/BITS; its number: the first address, and the bits in the last byte */
+    VALUE_PROXY,  /* http://HOST:PORT */
 };
 
 /* Which way is narrower: the only way a project may go. */
@@ -125,10 +131,9 @@ bool env_is_fixed(const char *name);
 bool env_matches(const char *pattern, const char *name, size_t length);
 
 /*
- * Why a value is not carried out by this version, or NULL: it is. Loading warns
- * of it, a plan says that nobody holds it, and so nothing is run with it.
+ * Why an entry is not carried out, or NULL: it is. Loading warns of it, a plan says
+ * that nobody holds it, and so nothing is run with it.
  */
-const char *setting_not_yet(enum setting_id id, uint64_t number);
 const char *list_not_yet(enum list_id list, uint64_t network_mode);
 
 /* SETTING_COUNT when there is no such key. */
@@ -137,6 +142,7 @@ enum list_id list_find(const char *key);
 
 enum reads_mode { READS_STRICT, READS_DYNAMIC, READS_STATIC };
 enum network_mode { NETWORK_NONE, NETWORK_PROXY, NETWORK_ISOLATED, NETWORK_VETH, NETWORK_HOST };
+enum network_engine { ENGINE_BAWN, ENGINE_SLIRP4NETNS, ENGINE_PASTA };
 enum repository_mode { REPOSITORY_NONE, REPOSITORY_AUTO };
 enum home_mode { HOME_NONE, HOME_PRIVATE, HOME_KEEP };
 enum unlisted { UNLISTED_DENY, UNLISTED_ASK };

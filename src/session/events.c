@@ -28,6 +28,8 @@ static const struct {
     [WHO_STAND_IN] = {"the process that watches over the limits", false},
     [WHO_NET] = {"the process that is the network", false},
     [WHO_DOOR] = {"the process that lets connections in", false},
+    [WHO_ENGINE] = {"the process that keeps the network's engine", false},
+    [WHO_VETH] = {"the process that takes the network down", true},
 };
 
 /* A number that is left out where it says nothing. */

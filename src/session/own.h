@@ -49,6 +49,9 @@ struct session {
     struct notes notes;
     int watch_fd; /* of inotify, for the watcher; -EBADF: nothing hidden can appear */
     struct aide watcher;
+    struct aide veth_guard; /* takes the network mode veth down, whoever is killed */
+    struct aide engine;     /* waits for the program that leads out, and ends it */
+    int engine_log;         /* what that program says; -EBADF: there is none */
     struct net net;
     struct hosts *hosts; /* NULL: none was named yet */
     int signal_fd;
@@ -150,6 +153,11 @@ int session_take_terminal(struct session *session, int master_fd, struct bawn_er
  * there. */
 int session_open_watch(struct session *session, struct bawn_error *err);
 int session_watch_names(struct session *session, struct bawn_error *err);
+
+/* session/veth.c: when the sandbox is there, before a command is in it. */
+int session_guard_veth(struct session *session, struct bawn_error *err);
+/* session/engine.c: the same. */
+int session_start_engine(struct session *session, struct bawn_error *err);
 
 /* Where a process of the session's own tells its events. Made for the first one. */
 int session_channel(struct session *session, struct bawn_error *err);

@@ -205,6 +205,7 @@ static int fix_size(struct session *session, struct launch_command *command, str
 static int start_sandbox(struct session *session, struct bawn_error *err)
 {
     const struct image *image = session->request->image;
+    bool is_routed = image->flags & (IMAGE_VETH | IMAGE_ENGINE);
     struct launch_command command = {.flags = EXEC_OWN | EXEC_ENDS,
                                      .cwd = image_string(image, image->cwd),
                                      .argv = session->request->argv};
@@ -213,7 +214,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .holds = session->request->holds,
                                      .holds_context = session->request->holds_context,
                                      .own_argv = session->request->own_argv,
-                                     .first = command.argv ? &command : NULL,
+                                     .first = command.argv && !is_routed ? &command : NULL,
                                      .cgroup_fd = cgroup_clone_fd(session->group),
                                      .is_delegated = session->group->inside >= 0};
     char **variables = NULL;
@@ -240,6 +241,13 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         result = launch_start(&request, &session->launch, err);
         session->request->is_stale = result < 0;
     }
+    /* Then the command comes when its network works, and somebody will take that down. */
+    if (result == 0 && (image->flags & IMAGE_VETH))
+        result = session_guard_veth(session, err);
+    if (result == 0 && (image->flags & IMAGE_ENGINE))
+        result = session_start_engine(session, err);
+    if (result == 0 && is_routed && command.argv)
+        result = launch_exec(&session->launch, &command, err);
     if (result == 0)
         result = session_find_copies(session, err);
     if (result == 0)
@@ -364,6 +372,8 @@ static void end(struct session *session)
         session_account(session);
     output_free(session->output);
     launch_end(&session->launch);
+    aide_end(&session->veth_guard, END_MS);
+    aide_end(&session->engine, END_MS);
     /* Nobody is left to write more. */
     if (session->scribe)
         (void)scribe_has_ended(session->scribe, true);
@@ -393,12 +403,15 @@ static void init(struct session *session, struct session_request *request)
                                       .root_fd = -EBADF,
                                       .user_ns = -EBADF,
                                       .mount_ns = -EBADF,
-                                      .diag_fd = -EBADF};
+                                      .diag_fd = -EBADF,
+                                      .route_fd = -EBADF,
+                                      .rules_fd = -EBADF,
+                                      .veth = {.table_fd = -EBADF}};
     session->recorder.kept.fd = -EBADF;
     session->recorder.entry.dir_fd = session->recorder.entry.end_fd = -EBADF;
     session->watch_fd = session->net.control_fd = -EBADF;
     session->net.dial_fd = session->net.wishes_fd = -EBADF;
-    session->channel = session->events_fd = -EBADF;
+    session->channel = session->events_fd = session->engine_log = -EBADF;
     session->signal_fd = session->master_fd = -EBADF;
     session->pipe_fd = session->witness_fd = -EBADF;
     session->group = &session->own_group;

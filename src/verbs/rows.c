@@ -111,9 +111,8 @@ static const struct option rows[] = {
      .words = networks,
      .key = "sandbox.network.mode",
      .help = "Which network the command has. proxy lets it reach the hosts that are allowed, "
-             "isolated all hosts but those of private networks and this machine itself. This "
-             "version of "
-             "run refuses veth."},
+             "isolated all hosts but those of private networks and this machine itself, veth the "
+             "same for root by the host's NAT, without rules on hosts. host is no boundary."},
     {.id = OPTION_KEY,
      .name = "allow-host",
      .value = "RULE",

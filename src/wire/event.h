@@ -47,6 +47,8 @@ enum event_who {
     WHO_STAND_IN,
     WHO_NET,
     WHO_DOOR,
+    WHO_VETH,
+    WHO_ENGINE,
     WHO_COUNT
 };
 

@@ -10,7 +10,7 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimE";
+const char image_magic[8] = "bawnimF";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -51,7 +51,8 @@ static bool strings_fit(const struct image *image)
     bool fit = length > 0 && *image_string(image, length - 1) == '\0' &&
                *image_string(image, 0) == '\0' && has_string(image, image->workspace) &&
                has_string(image, image->workspace_at) && has_string(image, image->home) &&
-               has_string(image, image->cwd) && has_string(image, image->upstream_proxy);
+               has_string(image, image->cwd) && has_string(image, image->upstream_proxy) &&
+               has_string(image, image->engine_path);
 
     if (!fit)
         return false;

@@ -182,6 +182,8 @@ enum image_flag {
     IMAGE_DATAGRAMS = 512,   /* with IMAGE_STEERS: those to all ports, too */
     IMAGE_PLAIN = 1024,      /* with IMAGE_STEERS: without nf_tables, at PART_PORTS */
     IMAGE_OWN_TIME = 2048,   /* a time namespace of its own */
+    IMAGE_VETH = 16384,      /* a pair of interfaces to the host's network: see kernel/veth.h */
+    IMAGE_ENGINE = 8192,     /* a program that leads out: see session/engine.c */
     IMAGE_ONCE =
         128, /* made from many files, from some that changed, or in haste: for one start only */
     IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which
@@ -227,9 +229,13 @@ struct image {
     uint32_t dropped;         /* of the notes: what was asked for, and best effort goes without */
     uint32_t backend;         /* enum backend_id: what carries it out */
     uint8_t network_mode, network_unlisted; /* SETTING_NETWORK_MODE, SETTING_NETWORK_UNLISTED */
-    uint8_t reserved[2];
+    uint16_t network_mtu;    /* SETTING_NETWORK_MTU; 0: the kernel's, or the engine's own */
     uint32_t upstream_proxy; /* string: SETTING_NETWORK_UPSTREAM_PROXY; 0: none */
-    uint32_t reserved_too;
+    uint32_t network_subnet; /* SETTING_NETWORK_CIDR: its first address; 0: any that is free */
+    uint32_t engine_path;    /* string; of IMAGE_ENGINE */
+    uint8_t network_engine;  /* SETTING_NETWORK_ENGINE */
+    uint8_t network_bits;    /* of IMAGE_ENGINE: of the subnet */
+    uint8_t reserved[2];
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];

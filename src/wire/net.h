@@ -15,7 +15,8 @@
  * A stream at another port takes what is for it: on loopback that leads to the same
  * port of the host's, if the policy lists it. Without nf_tables such streams, of IPv6 and IPv4
  * at once, are all there are, at NET_PORT and 53 too; then a port that has none is refused.
- * Datagrams at port 53 are questions for names. In the mode isolated those to all other
+ * Datagrams at port 53 are questions for names. In the mode veth, and with an engine, there are
+ * those alone, and streams at port 53, which are the same. In the mode isolated those to all other
  * ports come to a socket at NET_PORT (IP_RECVORIGDSTADDR), and a raw socket of each family
  * answers them.
  *
@@ -42,6 +43,13 @@ enum { NET_PORT = LIMIT_OWN_PORT, NET_DNS_PORT = 53 };
 
 /* Where names are asked for: any address would do. */
 #define NET_DNS_ADDRESS "198.18.0.1"
+#define NET_DNS_BYTES   198, 18, 0, 1
+
+/* In the rules' bytes, for an address that is not known before. */
+#define NET_ANY_BYTES 165, 90, 195, 60
+
+/* Of the host's end of a veth pair, and of the rules about it: the last eight digits differ. */
+#define NET_VETH_NAME "bawn@@@@@@@@"
 
 /* What is said on the control socket: one packet is a kind, and what belongs to it. */
 enum net_kind {

@@ -221,7 +221,7 @@ sandbox: {network: false}' >off.yaml
     local words
 
     set -f
-    for words in '--net veth' '--set sandbox.network.hosts.a.example=10.0.0.1' \
+    for words in '--set sandbox.network.hosts.a.example=10.0.0.1' \
         '--overlay .' '--profile static' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
         '--net host --deny-host a.example' \
         '--net host --set sandbox.network.allow_local_binding=false' '--allow-containers --deny /proc/stat'; do
@@ -233,8 +233,31 @@ sandbox: {network: false}' >off.yaml
         run --separate-stderr -0 "$BAWN" plan $words
         [[ $output == *"enforcement: partial"* ]]
     done
-    run --separate-stderr -1 "$BAWN" policy lint --net veth
-    [[ $output$stderr == *"this version has only none, proxy, isolated and host"* ]]
+}
+
+@test "the network mode veth is root's alone" {
+    [ "$(id -u)" -ne 0 ] || return 0 # tests/net/veth.py is about root
+    run --separate-stderr -125 "$BAWN" run --net veth -- echo ran
+    [[ -z $output && $stderr == *"only root can have it; --net isolated reaches the same hosts"* ]]
+    run --separate-stderr -0 "$BAWN" plan --net veth
+    [[ $output == *"[not on this host] network veth (only root can have it"* && $output == *"enforcement: partial"* ]]
+}
+
+@test "addresses of the mode veth are four private ones, and no project chooses them" {
+    local value
+
+    for value in 10.9.8.4 10.9.8.5/30 10.9.8.0/28 10.0.0.0/8 8.8.8.4/30 127.0.0.4/30 fd00::/126 a/30 10.9.8.4/30:7; do
+        run --separate-stderr -125 "$BAWN" plan --set "sandbox.network.cidr=$value"
+        [[ $stderr == *"is not a private network such as 10.9.8.4/30 or 10.9.8.0/24"* ]]
+    done
+    run --separate-stderr -125 "$BAWN" plan --set sandbox.network.mtu=1279
+    [[ $stderr == *"is not a size in bytes, 1280 to 65535"* ]]
+    run --separate-stderr -125 "$BAWN" plan --net veth --set sandbox.network.cidr=10.9.8.0/24
+    [[ $stderr == *"the mode veth takes four addresses, as in 10.9.8.4/30"* ]]
+    mkdir .bawn
+    echo 'sandbox: {network: {cidr: 10.9.8.4/30, mtu: 1400}}' >.bawn/policy.yaml
+    run --separate-stderr -0 "$BAWN" policy show
+    [[ $output != *10.9.8.4* && $output != *1400* ]]
 }
 
 @test "what can be held of the same is held" {

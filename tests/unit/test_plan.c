@@ -744,6 +744,72 @@ START_TEST(rule_for_one_program_is_held_as_others_are)
 }
 END_TEST
 
+static unsigned held_in_veth(const struct host_facts *facts, const char *more, const char *rule,
+                             bool *ret_routes)
+{
+    char document[256];
+    struct bawn_policy *policy;
+    struct plan plan;
+    unsigned by;
+
+    (void)snprintf(document, sizeof(document), "sandbox: {network: {mode: veth%s}}\n", more);
+    policy = load_text(document);
+    make_plan(policy, facts, NULL, &plan);
+    by = find_rule(&plan, rule)->by;
+    *ret_routes = plan.network.routes;
+    ck_assert(!plan.network.steers);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+    return by;
+}
+
+START_TEST(veth_is_for_root_on_a_host_that_has_it)
+{
+    struct host_facts facts = rich_host();
+    bool routes;
+
+    ck_assert_uint_eq(held_in_veth(&facts, "", "network veth", &routes),
+                      BY_NAMESPACE | BY_FIREWALL);
+    ck_assert(routes);
+    facts.uid = 1000;
+    ck_assert_uint_eq(held_in_veth(&facts, "", "network veth", &routes), 0);
+    ck_assert(!routes);
+    facts.uid = 0;
+    facts.features[FEATURE_VETH].available = false;
+    ck_assert_uint_eq(held_in_veth(&facts, "", "network veth", &routes), 0);
+    ck_assert(!routes);
+}
+END_TEST
+
+START_TEST(veth_holds_no_rule_but_that_public_hosts_are_allowed)
+{
+    static const struct {
+        const char *more, *rule;
+        bool is_held;
+    } rows[] = {
+        {", allow: [a.example]", "allow a.example", true},
+        {", allow: [203.0.113.7]", "allow 203.0.113.7", true},
+        {", allow: [a.example by=/bin/x]", "allow a.example by=/bin/x", false},
+        {", allow: [10.0.0.5]", "allow 10.0.0.5", false},
+        {", allow: ['2001:db8::7']", "allow 2001:db8::7", false},
+        {", deny: [a.example]", "deny a.example", false},
+        {", ask: [a.example]", "ask a.example", false},
+        {", publish: ['8080:80']", "sandbox.network.publish: 8080:80", false},
+        {", host_ports: [81]", "sandbox.network.host_ports: 81", false},
+        {", hosts: {a.example: 203.0.113.7}", "sandbox.network.hosts: a.example = 203.0.113.7",
+         false},
+        {", cidr: 10.9.8.4/30", "sandbox.network.cidr: 10.9.8.4/30", true},
+        {", mtu: 1400", "sandbox.network.mtu: 1400", true},
+    };
+    struct host_facts facts = rich_host();
+    bool routes;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ck_assert_int_eq(held_in_veth(&facts, rows[i].more, rows[i].rule, &routes) != 0,
+                         rows[i].is_held);
+}
+END_TEST
+
 START_TEST(debug_and_containers_open_their_syscalls_only)
 {
     struct bawn_policy *plain = load_text("sandbox: {}\n");
@@ -1120,6 +1186,8 @@ int main(void)
     tcase_add_test(all, proxy_variables_are_left_out);
     tcase_add_test(all, rule_for_one_program_is_held_as_others_are);
     tcase_add_test(all, opaque_hosts_are_handed_over_only_where_every_wall_stands);
+    tcase_add_test(all, veth_is_for_root_on_a_host_that_has_it);
+    tcase_add_test(all, veth_holds_no_rule_but_that_public_hosts_are_allowed);
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, rates_of_a_disk_are_held_where_they_can_be);
     tcase_add_test(all, a_plan_that_was_made_in_haste_is_for_one_start);

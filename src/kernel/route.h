@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interfaces, addresses and routes, by rtnetlink. KERNEL: a socket changes the namespace that it
+ * was made in, whoever uses it, if he and who made it may. */
+#ifndef KERNEL_ROUTE_H
+#define KERNEL_ROUTE_H
+
+#include <linux/netlink.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ROUTE_MESSAGE_BYTES = 1024 };
+
+/* A message that is being put together. */
+struct route_message {
+    _Alignas(NLMSG_ALIGNTO) char bytes[ROUTE_MESSAGE_BYTES];
+    uint32_t size;
+};
+
+/* A socket in our own network, or a negative errno. */
+int route_open(void);
+
+void route_begin(struct route_message *message, uint16_t type, uint16_t flags, const void *body,
+                 size_t size);
+void route_add_bytes(struct route_message *message, const void *bytes, size_t size);
+void route_add(struct route_message *message, uint16_t type, const void *value, size_t size);
+void route_add_u32(struct route_message *message, uint16_t type, uint32_t value);
+/* One with others in it; close it with the number that this returns. */
+uint32_t route_open_nest(struct route_message *message, uint16_t type);
+void route_close_nest(struct route_message *message, uint32_t at);
+/* Sends it; *ret_prefix (may be NULL): of the route that the answer tells of. 0 or a negative
+ * errno. */
+int route_ask(int sock, struct route_message *message, unsigned *ret_prefix);
+
+/* Which route leads to an IPv4 address: *ret_bits of it are the route's. -ENETUNREACH: none does.
+ */
+int route_find(int sock, uint32_t address, unsigned *ret_bits);
+/* Whoever goes to these IPv4 addresses is told at once that he may not, without a packet. */
+int route_prohibit(int sock, uint32_t address, unsigned bits);
+/* The same of all that are not public. */
+int route_prohibit_special(int sock);
+
+#endif

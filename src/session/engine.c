@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that gives the sandbox an interface and translates its addresses: slirp4netns or pasta.
+ *
+ * How it works: a process of our own starts it, and waits for its end and the sandbox's. It
+ * outlives the launcher, for the program may not notice that the sandbox is gone, and cannot be
+ * made to die with us: who enters a user namespace loses the signal for that. The program enters
+ * the sandbox's user and network namespaces by descriptors, makes the interface, and configures it.
+ * SECURITY: it connects to whatever it is sent to. So rules of nf_tables inside, which no command
+ * can change, let nothing out but to public addresses that this host does not have, and routes
+ * refuse the same at once; both are there before a command is. KERNEL: routes alone would not do:
+ * who names the interface (SO_BINDTODEVICE) is taken at his word. When the program ends the
+ * interface is gone, and with it every way out.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "kernel/process.h"
+#include "kernel/route.h"
+#include "kernel/sys.h"
+#include "policy/setting.h"
+#include "session/own.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/nsfs.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Of the process; the program has all but the last. */
+enum { IN_FD, OUT_FD, LOG_FD, USER_FD, NET_FD, INIT_FD, KEPT_FDS };
+
+enum {
+    READY_MS = 5000,
+    LOOK_MS = 4,
+    WORDS = 40,
+    SUBNET = 10 << 24 | 2 << 8, /* unless the policy says another one */
+    SUBNET_BITS = 24,
+    ANY_PUBLIC = 1 << 24 | 1 << 16 | 1 << 8 | 1, /* to see whether there is a way */
+};
+
+static const char interface[] = "tap0";
+static const char user_path[] = "/proc/self/fd/3", net_path[] = "/proc/self/fd/4";
+
+struct words {
+    const char *argv[WORDS];
+    unsigned count;
+    char subnet[32], address[INET_ADDRSTRLEN], gateway[INET_ADDRSTRLEN], bits[8], mtu[8];
+};
+
+static void add(struct words *words, const char *const *more, size_t count)
+{
+    for (size_t i = 0; i < count && words->count < WORDS - 1; i++)
+        words->argv[words->count++] = more[i];
+    words->argv[words->count] = NULL;
+}
+#define ADD(words, ...)                                                                            \
+    add(words, (const char *const[]){__VA_ARGS__},                                                 \
+        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void put_address(char text[INET_ADDRSTRLEN], uint32_t address)
+{
+    struct in_addr bytes = {htonl(address)};
+
+    (void)inet_ntop(AF_INET, &bytes, text, INET_ADDRSTRLEN);
+}
+
+static void find_subnet(const struct image *image, uint32_t *ret_subnet, unsigned *ret_bits)
+{
+    *ret_subnet = image->network_subnet ? image->network_subnet : SUBNET;
+    *ret_bits = image->network_subnet ? image->network_bits : SUBNET_BITS;
+}
+
+/* Neither the host's loopback, nor its servers for names, nor a port of either side. */
+static void say_slirp4netns(struct words *words, const struct image *image)
+{
+    ADD(words, "--configure", "--disable-host-loopback", "--disable-dns", "--cidr", words->subnet,
+        "--netns-type=path", "--userns-path", user_path);
+    if (image->network_mtu)
+        ADD(words, "--mtu", words->mtu);
+    ADD(words, net_path, interface);
+}
+
+static void say_pasta(struct words *words, const struct image *image)
+{
+    ADD(words, "--foreground", "--config-net", "--no-map-gw", "--ipv4-only", "--tcp-ports", "none",
+        "--udp-ports", "none", "--tcp-ns", "none", "--udp-ns", "none", "--no-dhcp", "--no-dhcpv6",
+        "--no-ndp", "--no-ra", "--ns-ifname", interface, "--address", words->address, "--netmask",
+        words->bits, "--gateway", words->gateway);
+    /* It would become nobody, who may not enter what is root's. */
+    if (geteuid() == 0)
+        ADD(words, "--runas", "0");
+    if (image->network_mtu)
+        ADD(words, "--mtu", words->mtu);
+    ADD(words, "--userns", user_path, "--netns", net_path);
+}
+
+static void find_words(const struct image *image, struct words *words)
+{
+    char network[INET_ADDRSTRLEN];
+    uint32_t subnet;
+    unsigned bits;
+
+    words->count = 0;
+    find_subnet(image, &subnet, &bits);
+    put_address(words->gateway, subnet + 1);
+    put_address(words->address, subnet + 2);
+    (void)snprintf(words->bits, sizeof(words->bits), "%u", bits);
+    put_address(network, subnet);
+    (void)snprintf(words->subnet, sizeof(words->subnet), "%s/%s", network, words->bits);
+    (void)snprintf(words->mtu, sizeof(words->mtu), "%u", image->network_mtu);
+    ADD(words, image_string(image, image->engine_path));
+    if (image->network_engine == ENGINE_PASTA)
+        say_pasta(words, image);
+    else
+        say_slirp4netns(words, image);
+}
+
+_Noreturn static void become_engine(const struct image *image, pid_t parent)
+{
+    static char path[] = "PATH=/usr/bin:/bin";
+    char *variables[] = {path, NULL};
+    struct words words;
+
+    find_words(image, &words);
+    (void)close(INIT_FD);
+    /* Where it lasts: else who waits for us ends us. */
+    if (setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent)
+        (void)execve(words.argv[0], (char *const *)(uintptr_t)words.argv, variables);
+    dprintf(LOG_FD, "%s: %s\n", words.argv[0], strerror(errno));
+    _exit(127);
+}
+
+/*
+ * Holds:    the caller's rights, the sandbox's namespaces, a pidfd of pid 1.
+ * Must:     end the program when nobody is left inside; end when it ends.
+ * Mustn't:  end before it, or with the launcher.
+ */
+static int keep_engine(void *context, struct event_sender *events, struct bawn_error *err)
+{
+    const struct session *session = context;
+    pid_t self = getpid();
+    int pidfd = -EBADF;
+    pid_t pid = process_split(-EBADF, &pidfd);
+    struct pollfd ended[] = {{.fd = INIT_FD, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+
+    (void)events;
+    if (pid == 0)
+        become_engine(session->request->image, self);
+    if (pid < 0)
+        return error_errno(err, errno, "start the network's engine");
+    ended[1].fd = pidfd;
+    while (poll(ended, 2, -1) < 0 && errno == EINTR)
+        ;
+    /* With those that it has started itself; nobody else has its number before we have waited. */
+    (void)kill(-pid, SIGKILL);
+    (void)sys_pidfd_send_signal(pidfd, SIGKILL);
+    while (waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+        ;
+    return ended[0].revents ? 0 : -ECHILD;
+}
+
+/* The last line that the program said. */
+static void read_log(int fd, char *line, size_t size)
+{
+    char text[1024];
+    off_t end = lseek(fd, 0, SEEK_END);
+    ssize_t got = pread(fd, text, sizeof(text) - 1, end > (off_t)sizeof(text) - 1 ? end - 1023 : 0);
+    char *last;
+
+    text[got > 0 ? got : 0] = '\0';
+    for (size_t length = strlen(text); length > 0 && text[length - 1] == '\n';)
+        text[--length] = '\0';
+    last = strrchr(text, '\n');
+    last = last ? last + 1 : text;
+    text_escape(line, size, last, strlen(last), TEXT_ONE_LINE);
+}
+
+static const char *engine_name(const struct session *session)
+{
+    return setting_table[SETTING_NETWORK_ENGINE].words[session->request->image->network_engine];
+}
+
+static int on_ended(void *context, uint32_t events)
+{
+    struct session *session = context;
+    struct bawn_error said = {0};
+    char line[256];
+    int status = 0;
+
+    (void)events;
+    if (!aide_reap(&session->engine, &status) || status == 0)
+        return 0;
+    read_log(session->engine_log, line, sizeof(line));
+    (void)error_set(&said, EIO, "run.net_gone",
+                    "the command has no network any more: %s has ended%s%s", engine_name(session),
+                    line[0] ? ": " : "", line);
+    error_hint(&said, "without sandbox.network.engine the mode isolated does not need it");
+    session_say(session, &said);
+    return session_lost(session, WHO_ENGINE, status);
+}
+
+/* Its own addresses are as good as its loopback. */
+static int prohibit_own(const struct launch *launch)
+{
+    struct ifaddrs *all = NULL;
+    int result = getifaddrs(&all) < 0 ? -errno : 0;
+
+    for (const struct ifaddrs *one = all; one && result == 0; one = one->ifa_next) {
+        struct sockaddr_in address;
+
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
+            continue;
+        memcpy(&address, one->ifa_addr, sizeof(address));
+        result = route_prohibit(launch->route_fd, ntohl(address.sin_addr.s_addr), 32);
+        /* Two interfaces have it. */
+        if (result == -EEXIST)
+            result = 0;
+        if (result == 0)
+            result = steer_refuse(launch->rules_fd, ntohl(address.sin_addr.s_addr));
+    }
+    freeifaddrs(all);
+    return result;
+}
+
+/* The interface's own network, too: both halves of it, which count more than the whole. */
+static int close_rest(const struct session *session)
+{
+    int sock = session->launch.route_fd;
+    uint32_t subnet;
+    unsigned bits;
+    int result = route_prohibit_special(sock);
+
+    find_subnet(session->request->image, &subnet, &bits);
+    if (result == 0)
+        result = route_prohibit(sock, subnet, bits + 1);
+    if (result == 0)
+        result = route_prohibit(sock, subnet + (1U << (31 - bits)), bits + 1);
+    return result < 0 ? result : prohibit_own(&session->launch);
+}
+
+static int refuse_start(struct session *session, int errnum, struct bawn_error *err)
+{
+    char line[256];
+
+    read_log(session->engine_log, line, sizeof(line));
+    (void)error_set(err, errnum, "run.engine", "%s does not start%s%s", engine_name(session),
+                    line[0] ? ": " : "", line);
+    error_hint(err, "without sandbox.network.engine the mode isolated does not need it");
+    return -errnum;
+}
+
+/* Until there is a way out. */
+static int await_way(struct session *session, struct bawn_error *err)
+{
+    struct pollfd ended = {.fd = session->engine.pidfd, .events = POLLIN};
+    int64_t until = clock_ms() + READY_MS;
+    unsigned bits;
+
+    while (route_find(session->launch.route_fd, ANY_PUBLIC, &bits) < 0) {
+        if (poll(&ended, 1, LOOK_MS) > 0)
+            return refuse_start(session, ECHILD, err);
+        if (clock_ms() > until)
+            return refuse_start(session, ETIMEDOUT, err);
+    }
+    return 0;
+}
+
+int session_start_engine(struct session *session, struct bawn_error *err)
+{
+    autoclose int null_fd = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+    autoclose int net_fd = ioctl(session->launch.route_fd, SIOCGSKNS);
+    autoclose int user_fd = net_fd < 0 ? -EBADF : ioctl(net_fd, NS_GET_USERNS);
+    struct aide_work work = {.who = WHO_ENGINE,
+                             .fds = {[IN_FD] = null_fd,
+                                     [OUT_FD] = null_fd,
+                                     [USER_FD] = user_fd,
+                                     [NET_FD] = net_fd,
+                                     [INIT_FD] = session->launch.pidfd},
+                             .count = KEPT_FDS,
+                             .run = keep_engine,
+                             .context = session};
+    int result;
+
+    session->engine_log = memfd_create("bawn engine", MFD_CLOEXEC);
+    work.fds[LOG_FD] = session->engine_log;
+    if (null_fd < 0 || user_fd < 0 || session->engine_log < 0)
+        return error_errno(err, errno, "prepare the network's engine");
+    result = aide_start(&session->engine, &work, -EBADF, err);
+    if (result == 0)
+        result = await_way(session, err);
+    if (result < 0)
+        return result;
+    result = close_rest(session);
+    (void)close(take_fd(&session->launch.route_fd));
+    (void)close(take_fd(&session->launch.rules_fd));
+    if (result < 0)
+        return error_errno(err, -result, "hold the network to public addresses");
+    return aide_watch(&session->engine, &session->loop, on_ended, session, err);
+}
