@@ -59,12 +59,12 @@ struct route {
         .source_address = {__VA_ARGS__},                                                           \
     }
 
-/* One more address of the loopback, of IPv4. */
+/* One more address of the loopback. */
 struct own_address {
     struct nlmsghdr head;
     struct ifaddrmsg address;
     struct nlattr local;
-    unsigned char bytes[4];
+    unsigned char bytes[16];
 };
 
 /* What the kernel answers is an error: it was told not to say that all is well. */
@@ -128,10 +128,11 @@ static const struct place v4_places[] = {
     {AF_INET, SOCK_DGRAM, NET_PORT, AT_LOOPBACK, IPPROTO_IP, IP_TRANSPARENT},
     {AF_INET, SOCK_RAW, 0, AT_LOOPBACK, 0, 0},
 };
+/* KERNEL: tproxy leads to the first address of the interface, and of IPv6 that is not ::1. */
 static const struct place v6_places[] = {
-    {AF_INET6, SOCK_STREAM, NET_PORT, AT_LOOPBACK, IPPROTO_IPV6, IPV6_TRANSPARENT},
+    {AF_INET6, SOCK_STREAM, NET_PORT, AT_ANY, IPPROTO_IPV6, IPV6_TRANSPARENT},
     {AF_INET6, SOCK_DGRAM, NET_DNS_PORT, AT_ANY, IPPROTO_IPV6, IPV6_RECVPKTINFO},
-    {AF_INET6, SOCK_DGRAM, NET_PORT, AT_LOOPBACK, IPPROTO_IPV6, IPV6_TRANSPARENT},
+    {AF_INET6, SOCK_DGRAM, NET_PORT, AT_ANY, IPPROTO_IPV6, IPV6_TRANSPARENT},
     {AF_INET6, SOCK_RAW, 0, AT_LOOPBACK, 0, 0},
 };
 enum { PLACES_OF_STREAMS = 2, PLACES = 4 };
@@ -251,6 +252,32 @@ static void open_diag(struct steer *steer)
         (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_SOCK_DIAG, 0);
 }
 
+/*
+ * Where names are asked for, and its like in IPv6. A program may ask for addresses of
+ * a family only if the machine has one of that family besides 127.0.0.1 and ::1
+ * (getaddrinfo with AI_ADDRCONFIG).
+ */
+static int add_own(int family)
+{
+    static const unsigned char v4[] = {NET_DNS_BYTES};
+    static const unsigned char v6[] = {NET_OWN_V6_BYTES};
+    size_t size = family == AF_INET ? sizeof(v4) : sizeof(v6);
+    struct own_address own = {
+        .head = {.nlmsg_len = (uint32_t)(offsetof(struct own_address, bytes) + size),
+                 .nlmsg_type = RTM_NEWADDR,
+                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL,
+                 .nlmsg_seq = 1},
+        .address = {.ifa_family = (uint8_t)family,
+                    .ifa_prefixlen = (uint8_t)(size * 8),
+                    .ifa_scope = RT_SCOPE_HOST,
+                    .ifa_index = LOOPBACK_INDEX},
+        .local = {.nla_len = (uint16_t)(sizeof(struct nlattr) + size), .nla_type = IFA_LOCAL},
+    };
+
+    memcpy(own.bytes, family == AF_INET ? v4 : v6, size);
+    return ask_kernel(NETLINK_ROUTE, &own, own.head.nlmsg_len);
+}
+
 static int guard(struct steer *steer)
 {
     steer->rules_fd =
@@ -260,18 +287,6 @@ static int guard(struct steer *steer)
 
 int steer_names(struct steer *steer)
 {
-    static const struct own_address own = {
-        .head = {.nlmsg_len = sizeof(own),
-                 .nlmsg_type = RTM_NEWADDR,
-                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL,
-                 .nlmsg_seq = 1},
-        .address = {.ifa_family = AF_INET,
-                    .ifa_prefixlen = 32,
-                    .ifa_scope = RT_SCOPE_HOST,
-                    .ifa_index = LOOPBACK_INDEX},
-        .local = {.nla_len = sizeof(struct nlattr) + sizeof(dns_address), .nla_type = IFA_LOCAL},
-        .bytes = {NET_DNS_BYTES},
-    };
     int result;
 
     steer->count = 0;
@@ -280,8 +295,7 @@ int steer_names(struct steer *steer)
     steer->route_fd = (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_ROUTE, 0);
     result = failed(steer, "open netlink", steer->route_fd < 0 ? steer->route_fd : 0);
     if (result == 0)
-        result =
-            failed(steer, "add an address for names", ask_kernel(NETLINK_ROUTE, &own, sizeof(own)));
+        result = failed(steer, "add an address for names", add_own(AF_INET));
     if (result == 0 && steer->is_guarded)
         result = failed(steer, "guard the network by nf_tables", guard(steer));
     return result < 0 ? result : failed(steer, "listen", add_listeners(steer, name_places, 2));
@@ -316,6 +330,8 @@ int steer_make(struct steer *steer)
     result = failed(steer, "make every address local",
                     ask_kernel(NETLINK_ROUTE, &v4, v4.head.nlmsg_len));
     if (result == 0)
+        result = failed(steer, "add an address of IPv4", add_own(AF_INET));
+    if (result == 0)
         result = use_tables(steer);
     if (result == 0)
         result =
@@ -323,6 +339,8 @@ int steer_make(struct steer *steer)
     if (result < 0)
         return result;
     result = ask_kernel(NETLINK_ROUTE, &v6, v6.head.nlmsg_len);
+    if (result == 0)
+        result = add_own(AF_INET6);
     has_v6 = !has_no_v6(result);
     if (has_v6 && result == 0)
         result = add_listeners(steer, v6_places + extent.first, extent.count);

@@ -44,6 +44,8 @@ enum { NET_PORT = LIMIT_OWN_PORT, NET_DNS_PORT = 53 };
 /* Where names are asked for: any address would do. */
 #define NET_DNS_ADDRESS "198.18.0.1"
 #define NET_DNS_BYTES   198, 18, 0, 1
+/* The sandbox's own in IPv6: the first of those that stand for names, which is never given out. */
+#define NET_OWN_V6_BYTES 0xfd, 0x53, 0x05, 0xec, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
 
 /* In the rules' bytes, for an address that is not known before. */
 #define NET_ANY_BYTES 165, 90, 195, 60

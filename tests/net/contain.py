@@ -245,6 +245,12 @@ def names_of_addresses(t):
     same({WEB}, {event["name"] for event in asked(t.events)}, "names that were asked for outside")
 
 
+@case("H who wants addresses only of a family that the machine has gets both", goes_red=False)
+def families_of_names(t):
+    said = runs(t, ["sh", "-c", f"for which in ahostsv4 ahostsv6; do getent $which {WEB} | grep -c {WEB}; done"], WEB)
+    same(["1", "1"], said.splitlines(), "answers")
+
+
 @case("H-03 a refusal says why, and which rule")
 def refusal_says_why(t):
     result = t.tries([{"do": "talk", "send": get(OTHER)}])[0]
