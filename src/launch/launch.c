@@ -284,15 +284,7 @@ static int make_veth(const struct image *image, struct launch *launch, struct ba
 static int start_native(const struct launch_request *request, struct launch *ret_launch,
                         struct bawn_error *err)
 {
-    struct launch launch = {.pidfd = -EBADF,
-                            .notify_fd = -EBADF,
-                            .root_fd = -EBADF,
-                            .user_ns = -EBADF,
-                            .mount_ns = -EBADF,
-                            .diag_fd = -EBADF,
-                            .route_fd = -EBADF,
-                            .rules_fd = -EBADF,
-                            .veth = {.table_fd = -EBADF}};
+    struct launch launch = LAUNCH_NONE;
     bool writes_ids = ids_are_from_outside(request->image);
     autoclose int spare_fd = request->holds && writes_ids ? eventfd(0, EFD_CLOEXEC) : -EBADF;
     int pair[2];

@@ -11,6 +11,7 @@
 #include "launch/sync.h"
 #include "wire/image.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -74,6 +75,15 @@ struct launch {
     struct veth veth; /* with IMAGE_VETH: its way out */
     bool is_deaf; /* pid 1 has let a message wait for too long: the next one is not waited for */
 };
+/* Nothing is open yet. */
+#define LAUNCH_NONE                                                                                \
+    {                                                                                              \
+        .pidfd = -EBADF, .sock = -EBADF, .notify_fd = -EBADF, .root_fd = -EBADF,                   \
+        .user_ns = -EBADF, .mount_ns = -EBADF, .diag_fd = -EBADF, .route_fd = -EBADF,              \
+        .rules_fd = -EBADF, .veth = {                                                              \
+            .table_fd = -EBADF                                                                     \
+        }                                                                                          \
+    }
 
 enum { COVER_MOST = 128 };
 

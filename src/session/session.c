@@ -397,16 +397,7 @@ static void init(struct session *session, struct session_request *request)
 {
     session->request = request;
     session->started_ms = clock_ms();
-    session->launch = (struct launch){.pidfd = -EBADF,
-                                      .sock = -EBADF,
-                                      .notify_fd = -EBADF,
-                                      .root_fd = -EBADF,
-                                      .user_ns = -EBADF,
-                                      .mount_ns = -EBADF,
-                                      .diag_fd = -EBADF,
-                                      .route_fd = -EBADF,
-                                      .rules_fd = -EBADF,
-                                      .veth = {.table_fd = -EBADF}};
+    session->launch = (struct launch)LAUNCH_NONE;
     session->recorder.kept.fd = -EBADF;
     session->recorder.entry.dir_fd = session->recorder.entry.end_fd = -EBADF;
     session->watch_fd = session->net.control_fd = -EBADF;

@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from harness import Server, forwarding  # noqa: E402
-from world import HERE, Broken, Tap, World, asked, has_nft, reached, requests, works  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, has_nft, reached, requests, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
@@ -65,10 +65,6 @@ def closed(result):
 def is_denied(result):
     """Refused on a connection that was not made to a proxy."""
     return closed(result) or code(result) in (400, 403, 405)
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def one_of(want, got, what):

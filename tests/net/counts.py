@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from world import HERE, Tap, World, works  # noqa: E402
+from world import HERE, Tap, World, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 ATTACK = ["/usr/bin/python3", HERE / "attack.py"]
@@ -18,10 +18,6 @@ ALLOW = [WEB, f"{WEB}:7 opaque"]
 BIG_BYTES, ECHO_BYTES, REFUSALS, NAMES, ROWS = 300000, 5000, 3, 70, 65
 LATEST_SECONDS = 10
 MEMBERS = ["host", "connections", "sent", "received", "refused", "uncounted"]
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def row(host, connections=0, sent=0, received=0, refused=0, uncounted=0):

@@ -15,10 +15,11 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from world import HERE, Broken, Tap, World, works  # noqa: E402
+from world import HERE, Broken, Tap, World, cases_of, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
+case = cases_of(CASES)
 ENGINES = ("slirp4netns", "pasta")
 FOLDER = Path(os.environ.get("LAB_ENGINES", "/usr/bin"))
 WEB, V4, V6, OWN = "web.example", "203.0.113.10", "2001:db8::10", "198.51.100.99"
@@ -46,17 +47,6 @@ for way, address, port, device in json.loads(sys.argv[1]):
     results.append([address, port, end])
 print(json.dumps(results))
 """
-
-
-def case(title):
-    def keep(function):
-        CASES.append((title, function))
-        return function
-    return keep
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def processes(name):

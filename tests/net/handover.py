@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from world import HERE, Broken, Tap, World, asked, reached, works  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, reached, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
@@ -34,10 +34,6 @@ def case(title, is_anywhere=False):
         CASES.append((title, function, is_anywhere))
         return function
     return keep
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def part(want, got, what):

@@ -13,27 +13,17 @@ import socket
 import sys
 
 sys.dont_write_bytecode = True
-from world import HERE, Broken, Tap, World, asked, has_nft, reached, works  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, cases_of, has_nft, reached, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
+case = cases_of(CASES)
 WEB, OTHER = "web.example", "other.example"
 V4, V6, OTHER_V4, OTHER_V6 = "203.0.113.10", "2001:db8::10", "203.0.113.66", "2001:db8::66"
 AT_ONCE = 2  # seconds
 NAMED = 8080
 LIMIT = 16
 PLAIN, NFT = [HERE / "without_nft"], [HERE / "without_nft", "--pass"]
-
-
-def case(title):
-    def keep(function):
-        CASES.append((title, function))
-        return function
-    return keep
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def request(host):

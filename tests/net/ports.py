@@ -18,10 +18,11 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from world import HERE, Broken, Tap, World, asked, has_nft, reached, works  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, cases_of, has_nft, reached, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
+case = cases_of(CASES)
 WEB, OTHER = "web.example", "other.example"
 V4, V6, OTHER_V4 = "203.0.113.10", "2001:db8::10", "203.0.113.66"
 SECONDS = 20
@@ -32,17 +33,6 @@ SPECIAL = ["10.0.0.5", "192.168.1.5", "172.16.0.5", "100.64.0.5", "169.254.169.2
 CAST = ["224.0.0.5", "255.255.255.255", "ff02::5", "fe80::5"]  # the kernel tells nobody that they are refused
 RSS_KIB = 64 << 10
 MODES = ("proxy", "isolated") if has_nft() else ("proxy",)
-
-
-def case(title):
-    def keep(function):
-        CASES.append((title, function))
-        return function
-    return keep
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def plain(host, path="/here"):

@@ -18,10 +18,11 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from world import HERE, Broken, Tap, World, asked, works  # noqa: E402
+from world import HERE, Broken, Tap, World, asked, cases_of, same, works  # noqa: E402
 
 BUILD = HERE.parent.parent / "build"
 CASES = []
+case = cases_of(CASES)
 WEB, V4, V6 = "web.example", "203.0.113.10", "2001:db8::10"
 LAB_END, HOST_END = "192.0.2.1", "192.0.2.2"
 OWN_PORT = 9000
@@ -48,17 +49,6 @@ for way, address, port in json.loads(sys.argv[1]):
     results.append([address, port, end, time.monotonic() - begun])
 print(json.dumps(results))
 """
-
-
-def case(title):
-    def keep(function):
-        CASES.append((title, function))
-        return function
-    return keep
-
-
-def same(want, got, what):
-    assert got == want, f"{what}: {got!r}, not {want!r}"
 
 
 def run(*words):

@@ -27,6 +27,20 @@ def works(is_so, what):
         raise Broken(str(what))
 
 
+def same(want, got, what):
+    assert got == want, f"{what}: {got!r}, not {want!r}"
+
+
+def cases_of(cases):
+    """For a list of cases, what puts a function there under its title."""
+    def case(title):
+        def keep(function):
+            cases.append((title, function))
+            return function
+        return keep
+    return case
+
+
 def has_nft():
     """Whether there is nf_tables; without_nft runs what is to go without."""
     try:
