@@ -572,12 +572,12 @@ def answer(data, fds=()):
     return one.recv(4096)
 def talk(data, fds=()):
     assert answer(data, fds) == b"", "not dropped"
-def head(kind, job=1, value=0, args=0, envs=0, version=2):
+def head(kind, job=1, value=0, args=0, envs=0, version=3):
     return struct.pack("=IIIIiII", version, kind, job, 0, value, args, envs).ljust(96, b"\0")
 null = os.open("/dev/null", os.O_RDWR)
 root = os.open("/", os.O_RDONLY)
 talk(b"x")
-talk(head(0, version=3))
+talk(head(0, version=2))
 talk(head(99))
 talk(head(0, args=1) + b"true\0")                    # no streams
 talk(head(0, args=1) + b"true\0", [null, null])      # too few
