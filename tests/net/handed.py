@@ -451,14 +451,17 @@ def hangs(host, port, kind, seconds=1.0):
             signal.setitimer(signal.ITIMER_REAL, seconds)
         if kind == "restart":
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            closed, closes = os.pipe()
             pid = os.fork()
             if pid == 0:
-                os.close(fd)
+                os.close(fd)  # else it is known to two, and relayed
+                os.write(closes, b"x")
                 time.sleep(2 * seconds)
                 os.kill(os.getppid(), signal.SIGINT)
                 os._exit(0)
             signal.signal(signal.SIGINT, lambda *_: None)
             signal.siginterrupt(signal.SIGINT, True)
+            os.read(closed, 1)
         end = raw_connect(fd, to_bytes(*to))
         took = time.monotonic() - begun
         return {"end": end, "seconds": took, "heard": len(heard), "way": way(sock)}
