@@ -49,13 +49,14 @@ print(json.dumps(results))
 """
 
 
-def processes(name):
-    """Those that live: pasta does not wait for its children."""
+def processes(engine):
+    """Those that live: pasta does not wait for its children, and runs as passt.avx2 where the processor can."""
+    names = ("pasta", "passt") if engine == "pasta" else (engine[:15],)
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             before, _, after = path.read_text().rpartition(")")
-            if before.partition("(")[2].startswith(name[:15]) and after.split()[0] != "Z":
+            if before.partition("(")[2].startswith(names) and after.split()[0] != "Z":
                 found.append(int(path.parent.name))
         except OSError:
             pass
