@@ -148,21 +148,19 @@ static void write_extension(struct writer *writer, const struct dns_answer *answ
 }
 
 /* Label by label. Names of hosts have no dot at an end. */
-static size_t encode_name(const char *name, uint8_t out[static NAME_BYTES_MAX])
+static bool encode_name(const char *name, struct writer *writer)
 {
-    struct writer writer = {.out = out};
-
     while (*name) {
         size_t label = strcspn(name, ".");
 
-        if (label == 0 || label > LABEL_BYTES_MAX || writer.size + label + 2 > NAME_BYTES_MAX)
-            return 0;
-        write_number(&writer, (uint32_t)label, 1);
-        write_bytes(&writer, name, label);
+        if (label == 0 || label > LABEL_BYTES_MAX || writer->size + label + 2 > NAME_BYTES_MAX)
+            return false;
+        write_number(writer, (uint32_t)label, 1);
+        write_bytes(writer, name, label);
         name += label + (name[label] == '.');
     }
-    write_number(&writer, 0, 1);
-    return writer.size;
+    write_number(writer, 0, 1);
+    return true;
 }
 
 /* What the records of an answer hold, of the same size each. */
@@ -175,14 +173,16 @@ struct records {
 static void find_records(const struct dns_query *query, const struct dns_answer *answer,
                          struct records *ret)
 {
+    struct writer writer = {.out = ret->name};
+
     ret->bytes = answer->addresses;
     ret->size = query->type == DNS_AAAA ? 16 : 4;
     ret->count = answer->address_count;
     if (!answer->name)
         return;
     ret->bytes = ret->name;
-    ret->size = encode_name(answer->name, ret->name);
-    ret->count = ret->size ? 1 : 0;
+    ret->count = encode_name(answer->name, &writer);
+    ret->size = writer.size;
 }
 
 size_t dns_write_answer(const struct dns_query *query, const struct dns_answer *answer,

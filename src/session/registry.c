@@ -199,7 +199,7 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
     if (result < 0)
         return result;
     vec_each (&names.sids, name) {
-        bool is_stopped;
+        bool is_stopped = false;
         int fd = connect_sid(registry, *name, &is_stopped);
 
         if (fd < 0)
