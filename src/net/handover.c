@@ -271,7 +271,7 @@ static void ready(void *context, uint32_t events)
 
     (void)events;
     for (unsigned i = 0; i < WISHES_AT_ONCE; i++) {
-        struct net_wish wish;
+        struct net_wish wish = {0};
         struct iovec parts[2] = {{.iov_base = &wish, .iov_len = sizeof(wish)}};
         ssize_t got = packet_receive(all->source.fd, parts, NULL, 0);
 
