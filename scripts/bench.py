@@ -482,8 +482,8 @@ def measure_net(place, result):
     for name, (_, _, is_least) in NET.items():
         if name in found:
             # Rates are told; of what takes time the time.
-            result["net"][name] = (found[name] if is_least or name == "first" else
-                                   [1 / value for value in found[name]])
+            result["net"].setdefault(name, {})[place.user] = (
+                found[name] if is_least or name == "first" else [1 / value for value in found[name]])
 
 
 # What is written.
@@ -502,15 +502,17 @@ def is_over(name, pair):
     return limit is not None and (pair[0] < limit if is_least else pair[0] > limit)
 
 
-def net_rows(result):
+def net_table(result):
+    users_of = dict.fromkeys(user for pairs in result["net"].values() for user in pairs)
     rows = []
     for name, (title, limit, is_least) in NET.items():
-        pair = result["net"].get(name)
-        if pair:
-            unit = " ms" if name == "first" else ""
-            rows.append([title, both(pair) + unit + (" ✗" if is_over(name, pair) else ""),
-                         f"{'≥' if is_least else '≤'} {limit}{unit}" if limit else ""])
-    return rows
+        unit = " ms" if name == "first" else ""
+        pairs = result["net"].get(name, {})
+        cells = [both(pairs[user]) + unit + (" ✗" if is_over(name, pairs[user]) else "")
+                 if user in pairs else "–" for user in users_of]
+        if pairs:
+            rows.append([title, *cells, f"{'≥' if is_least else '≤'} {limit}{unit}" if limit else ""])
+    return table(["filtered network", *users_of, "limit"], rows)
 
 
 def table(head, rows):
@@ -567,7 +569,7 @@ def report(result):
              "for starts, minima, medians in brackets. ✗: over its limit.\n", start_table(result),
              table(["", "", "limit"], single_rows(result))]
     if result["net"]:
-        parts.append(table(["filtered network", "bawn", "limit"], net_rows(result)))
+        parts.append(net_table(result))
     if result["work"]:
         parts.append(table(
             ["work inside against outside", "outside", "calls answered", "bawn", "outside again"],
@@ -639,7 +641,8 @@ def measure_all(places, runs, work_runs):
     measure_exec(place, runs, single)
     measure_crowd(place, single)
     measure_memory(place, single)
-    measure_net(place, result)
+    for each in places:
+        measure_net(each, result)
     measure_work(place, work_runs, result["work"])
     measure_calls(place, result["calls"])
     return result
@@ -667,7 +670,7 @@ def main():
     parser.add_argument("--runs", type=int, default=int(os.environ.get("BENCH_RUNS", "100")))
     parser.add_argument("--work-runs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="starts of one user alone")
-    parser.add_argument("--net", action="store_true", help="the filtered network alone, of one user")
+    parser.add_argument("--net", action="store_true", help="the filtered network alone")
     parser.add_argument("--check", action="store_true", help="end with 1 when a limit is not held")
     parser.add_argument("--json", type=pathlib.Path, help="write what was measured to this file")
     parser.add_argument("--write", action="store_true", help="make the tables in docs anew")
@@ -676,14 +679,17 @@ def main():
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="bawn-bench-"))
         programs = copy_programs(options.build, pathlib.Path(scratch) / "bin")
         places = []
-        for user in users()[:1] if options.quick or options.net else users():
+        for user in users()[:1] if options.quick else users():
             places.append(Place(user, programs))
             stack.callback(places[-1].remove)
         if options.net:
             result = {"net": {}}
-            measure_net(places[0], result)
-            print(table(["filtered network", "bawn", "limit"], net_rows(result)))
-            return 1 if options.check and any(is_over(*item) for item in result["net"].items()) else 0
+            for place in places:
+                measure_net(place, result)
+            print(net_table(result))
+            return 1 if options.check and any(is_over(name, pair)
+                                              for name, pairs in result["net"].items()
+                                              for pair in pairs.values()) else 0
         result = (measure_quick(places[0]) if options.quick else
                   measure_all(places, options.runs, options.work_runs))
     print(report(result))
