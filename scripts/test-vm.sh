@@ -418,6 +418,29 @@ guest_without_v6() {
     try "the network is filtered" without_v6_is_filtered
 }
 
+# rate KEY RATE WORDS...: by the rate, these words of dd take seconds longer than without.
+rate() {
+    local began without start=("$guest/bin/bawn" run -q -C /tmp/rates)
+    began=$(date +%s%3N)
+    "${start[@]}" -- dd status=none "${@:3}" || return
+    without=$(($(date +%s%3N) - began))
+    # Compiled before the time is taken.
+    "${start[@]}" --set "sandbox.limits.$1=$2" -- true || return
+    began=$(date +%s%3N)
+    "${start[@]}" --set "sandbox.limits.$1=$2" -- dd status=none "${@:3}" || return
+    echo "$1: $(($(date +%s%3N) - began)) ms with, $without ms without"
+    [ $(($(date +%s%3N) - began)) -ge $((without + 2000)) ]
+}
+
+# On the guest's own disk, and in groups of cgroup v2: bytes, and what is read and written at once.
+rates_are_held() {
+    mkdir /tmp/rates && "$guest/bin/bawn" run -q -C /tmp/rates -- true &&
+        rate io_write_bytes 2M if=/dev/zero of=big oflag=direct bs=1M count=8 &&
+        rate io_read_bytes 2M if=big of=/dev/null iflag=direct bs=1M &&
+        rate io_read_ops 4 if=big of=/dev/null iflag=direct bs=4k count=16 &&
+        rate io_write_ops 4 if=/dev/zero of=big oflag=direct bs=4k count=16
+}
+
 # battery USER: the last line has the counts.
 battery() {
     local options=(--bawn "$guest/bin/bawn" --probes "$guest/probes" --seconds 600) last words
@@ -461,6 +484,7 @@ guest_tests() {
         echo "test_systemd: there is no systemd here"
         skipped=$((skipped + 1))
     fi
+    try "the rates of the disk are held" rates_are_held
     network root
     network "$test_user"
     if [ -x "$guest/tests/escape/run" ]; then

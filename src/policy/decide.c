@@ -190,6 +190,17 @@ int decide_path(const struct policy *policy, const char *path,
     return r;
 }
 
+int decide_in(const struct policy *policy, const struct tree_dir *dir, const char *name,
+              struct path_decision ret_decisions[PATH_OP_COUNT])
+{
+    struct tree_answer answer;
+    int r = pathtree_ask_in(&policy->tree, dir, name, &answer);
+
+    if (r == 0)
+        decide_answer(policy, &answer, ret_decisions);
+    return r;
+}
+
 bool decide_refuses(const struct path_decision *decision, enum path_op op)
 {
     return decision->access >= ACCESS_ASK &&

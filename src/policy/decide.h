@@ -40,6 +40,10 @@ struct path_decision {
 int decide_path(const struct policy *policy, const char *path,
                 struct path_decision ret_decisions[PATH_OP_COUNT]);
 
+/* The same for a name in a directory that the policy's tree was entered to. */
+int decide_in(const struct policy *policy, const struct tree_dir *dir, const char *name,
+              struct path_decision ret_decisions[PATH_OP_COUNT]);
+
 /* What becomes of a decision on writing something that is no directory. */
 void decide_no_dir(struct path_decision *write);
 

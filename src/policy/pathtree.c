@@ -347,33 +347,50 @@ static void walk_component(struct walk *walk, const char *name, size_t length)
 }
 
 /* walk_done also after a failure. */
-static int walk_path(struct walk *walk, const struct pathtree *tree, const char *path,
-                     struct tree_answer *ret_answer)
+static int walk_begin(struct walk *walk, const struct pathtree *tree,
+                      struct tree_answer *ret_answer)
 {
-    const char *component;
-    size_t length;
-
     *walk = (struct walk){.tree = tree, .answer = ret_answer};
     walk->star_seen = walk->few_stars;
-    memset(ret_answer, 0, sizeof(*ret_answer));
-    if (!tree->root)
-        return 0;
     if (tree->star_count > 64 * (sizeof(walk->few_stars) / sizeof(walk->few_stars[0]))) {
         walk->many_stars = calloc(tree->star_count / 64 + 1, sizeof(*walk->many_stars));
         if (!walk->many_stars)
             return -ENOMEM;
         walk->star_seen = walk->many_stars;
     }
+    return 0;
+}
+
+/* What is said of the very path that was walked. */
+static int walk_end(const struct walk *walk)
+{
+    struct tree_answer *answer = walk->answer;
+
+    answer->is_skeleton = false;
+    answer->only_dir = (struct tree_match){0};
+    vec_each (&walk->now, node) {
+        answer->is_skeleton |= (*node)->grants_below;
+        if ((*node)->only_dir && !answer->only_dir.rule)
+            answer->only_dir = (struct tree_match){.rule = (*node)->only_dir, .depth = walk->depth};
+    }
+    return walk->failed ? -ENOMEM : 0;
+}
+
+/* walk_done also after a failure. */
+static int walk_path(struct walk *walk, const struct pathtree *tree, const char *path,
+                     struct tree_answer *ret_answer)
+{
+    const char *component;
+    size_t length;
+    int r = walk_begin(walk, tree, ret_answer);
+
+    memset(ret_answer, 0, sizeof(*ret_answer));
+    if (r < 0 || !tree->root)
+        return r;
     walk_reach(walk, tree->root);
     while ((component = path_next(&path, &length)) && !walk->failed)
         walk_component(walk, component, length);
-    vec_each (&walk->now, node) {
-        ret_answer->is_skeleton |= (*node)->grants_below;
-        if ((*node)->only_dir && !ret_answer->only_dir.rule)
-            ret_answer->only_dir =
-                (struct tree_match){.rule = (*node)->only_dir, .depth = walk->depth};
-    }
-    return walk->failed ? -ENOMEM : 0;
+    return walk_end(walk);
 }
 
 static void walk_done(struct walk *walk)
@@ -388,6 +405,57 @@ int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answ
     struct walk walk;
     int r = walk_path(&walk, tree, path, ret_answer);
 
+    walk_done(&walk);
+    return r;
+}
+
+int pathtree_enter(const struct pathtree *tree, const char *path, struct tree_dir *ret_dir)
+{
+    struct walk walk;
+    int r = walk_path(&walk, tree, path, &ret_dir->answer);
+    size_t now = walk.now.count;
+    size_t stars = walk.stars.count;
+
+    ret_dir->nodes = r < 0 ? NULL : calloc(now + stars + 1, sizeof(const struct tree_node *));
+    if (r == 0 && !ret_dir->nodes)
+        r = -ENOMEM;
+    if (r == 0 && now)
+        memcpy(ret_dir->nodes, walk.now.items, now * sizeof(*walk.now.items));
+    if (r == 0 && stars)
+        memcpy(ret_dir->nodes + now, walk.stars.items, stars * sizeof(*walk.stars.items));
+    ret_dir->reached = now;
+    ret_dir->count = now + stars;
+    ret_dir->depth = walk.depth;
+    walk_done(&walk);
+    return r;
+}
+
+void tree_dir_done(struct tree_dir *dir)
+{
+    free(dir->nodes);
+    *dir = (struct tree_dir){0};
+}
+
+int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, const char *name,
+                    struct tree_answer *ret_answer)
+{
+    struct walk walk;
+    int r = walk_begin(&walk, tree, ret_answer);
+
+    *ret_answer = dir->answer;
+    walk.depth = dir->depth;
+    for (size_t i = 0; r == 0 && i < dir->count; i++) {
+        const struct tree_node *node = dir->nodes[i];
+
+        if (i >= dir->reached)
+            walk.star_seen[node->star_id / 64] |= 1ULL << (node->star_id % 64);
+        if (i < dir->reached ? !vec_push(&walk.now, node) : !vec_push(&walk.stars, node))
+            r = -ENOMEM;
+    }
+    if (r == 0)
+        walk_component(&walk, name, strlen(name));
+    if (r == 0)
+        r = walk_end(&walk);
     walk_done(&walk);
     return r;
 }

@@ -69,6 +69,21 @@ int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_r
 /* path is normalized. -ENOMEM is the only failure. */
 int pathtree_ask(const struct pathtree *tree, const char *path, struct tree_answer *ret_answer);
 
+/* A directory as the tree sees it, kept for questions about names in it. Zeroed at first. */
+struct tree_dir {
+    struct tree_answer answer;
+    const struct tree_node **nodes; /* those that the path reached, then the ** nodes; owned */
+    size_t reached, count;
+    size_t depth;
+};
+
+/* path is normalized. -ENOMEM is the only failure. tree_dir_done also after it. */
+int pathtree_enter(const struct pathtree *tree, const char *path, struct tree_dir *ret_dir);
+void tree_dir_done(struct tree_dir *dir);
+/* As pathtree_ask for the name in the directory. */
+int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, const char *name,
+                    struct tree_answer *ret_answer);
+
 /*
  * How far the rules can tell two paths apart, and what is below one from the
  * same below the other. Both are normalized; what is there is not looked at.

@@ -40,7 +40,7 @@ struct call {
     const struct supervisor_options *options;
     const struct guard *guard;
     struct reports *reports;
-    const struct identity *identity;
+    struct identity *identity;
     struct caller *caller;
     const struct seccomp_notif *notif;
     const struct call_kind *kind;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/mutant.h"
 #include "supervise/call.h"
+#include "supervise/identity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -195,6 +196,7 @@ int change_prepare_size(struct call *call)
 {
     struct rlimit limit;
 
+    identity_leave(call->identity);
     if (prlimit((pid_t)call->notif->pid, RLIMIT_FSIZE, NULL, &limit) < 0)
         return -errno;
     call->size_limit = limit.rlim_cur;

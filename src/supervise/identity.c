@@ -38,10 +38,11 @@ static int set_capabilities(uint64_t keep)
     return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
 }
 
-int identity_enter(const struct identity *identity)
+int identity_enter(struct identity *identity)
 {
-    if (!identity->is_root)
+    if (!identity->is_root || identity->is_entered)
         return 0;
+    identity->is_entered = true;
     if (syscall(SYS_setresgid, KEEP, identity->gid, KEEP) < 0)
         return -errno;
     if (identity->uid != 0 && syscall(SYS_setresuid, KEEP, identity->uid, KEEP) < 0)
@@ -50,12 +51,13 @@ int identity_enter(const struct identity *identity)
     return set_capabilities(1ULL << CAP_SYS_PTRACE);
 }
 
-void identity_leave(const struct identity *identity)
+void identity_leave(struct identity *identity)
 {
-    if (!identity->is_root)
+    if (!identity->is_entered)
         return;
     /* SECURITY: a supervisor that cannot get back must not go on as somebody else. */
     if (syscall(SYS_setresuid, KEEP, 0, KEEP) < 0 || syscall(SYS_setresgid, KEEP, 0, KEEP) < 0 ||
         set_capabilities(~0ULL) < 0)
         abort();
+    identity->is_entered = false;
 }

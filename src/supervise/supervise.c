@@ -70,6 +70,7 @@ void supervisor_free(struct supervisor *supervisor)
     cleanup_close(&supervisor->kept_fd);
     if (supervisor->is_ready)
         guard_done(&supervisor->guard);
+    identity_leave(&supervisor->identity);
     free(supervisor->notif);
     free(supervisor);
 }
@@ -239,8 +240,10 @@ static int perform(struct supervisor *supervisor, struct call *call)
 {
     int r;
 
-    if (call->is_ours)
+    if (call->is_ours) {
+        identity_leave(&supervisor->identity);
         return call->kind->perform(call);
+    }
     r = identity_enter(&supervisor->identity);
     if (r == 0)
         r = call->kind->perform(call);
@@ -248,7 +251,6 @@ static int perform(struct supervisor *supervisor, struct call *call)
         r = wait_elsewhere(supervisor, call);
     if (call->has_umask)
         (void)umask(call->own_umask);
-    identity_leave(&supervisor->identity);
     return r;
 }
 
@@ -288,7 +290,6 @@ static void open_terminal(struct supervisor *supervisor)
         fd = openat(options->root_fd, "dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW);
     if (r == 0 && fd < 0)
         r = -errno;
-    identity_leave(&supervisor->identity);
     if (r < 0)
         answer_value(options->notify_fd, supervisor->notif->id, r);
     else
@@ -374,5 +375,6 @@ size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_
 
 void supervisor_go_on(struct supervisor *supervisor, const struct pollfd *polled, size_t count)
 {
+    identity_leave(&supervisor->identity);
     dials_go_on(&supervisor->dials, polled, count);
 }
