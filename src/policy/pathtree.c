@@ -315,7 +315,18 @@ static void walk_edges(struct walk *walk, const struct tree_node *node, enum tre
 struct name {
     const char *text[CASE_COUNT];
     size_t length[CASE_COUNT];
+    char folded[LIMIT_PATH_BYTES];
 };
+
+static void name_init(struct name *name, const char *text, size_t length)
+{
+    name->text[CASE_EXACT] = name->text[CASE_FOLDED] = text;
+    name->length[CASE_EXACT] = name->length[CASE_FOLDED] = length;
+    if (length < sizeof(name->folded) && fold_changes(text, length)) {
+        name->length[CASE_FOLDED] = fold_name(text, length, name->folded);
+        name->text[CASE_FOLDED] = name->folded;
+    }
+}
 
 static void walk_node(struct walk *walk, const struct tree_node *node, const struct name *name)
 {
@@ -323,25 +334,25 @@ static void walk_node(struct walk *walk, const struct tree_node *node, const str
         walk_edges(walk, node, letters, name->text[letters], name->length[letters]);
 }
 
-static void walk_component(struct walk *walk, const char *name, size_t length)
+static void walk_star(struct walk *walk, const struct tree_node *node, const struct name *name)
 {
-    struct name both = {.text = {name, name}, .length = {length, length}};
+    walk_offer(walk, node);
+    walk_node(walk, node, name);
+}
+
+static void walk_component(struct walk *walk, const char *text, size_t length)
+{
     size_t stars = walk->stars.count;
     size_t now = walk->now.count;
-    char folded[LIMIT_PATH_BYTES];
+    struct name name;
 
-    if (length < sizeof(folded) && fold_changes(name, length)) {
-        both.length[CASE_FOLDED] = fold_name(name, length, folded);
-        both.text[CASE_FOLDED] = folded;
-    }
+    name_init(&name, text, length);
     walk->depth++;
     /* What this component reaches is appended behind what the one before reached. */
     for (size_t i = 0; i < now; i++)
-        walk_node(walk, walk->now.items[i], &both);
-    for (size_t i = 0; i < stars; i++) {
-        walk_offer(walk, walk->stars.items[i]);
-        walk_node(walk, walk->stars.items[i], &both);
-    }
+        walk_node(walk, walk->now.items[i], &name);
+    for (size_t i = 0; i < stars; i++)
+        walk_star(walk, walk->stars.items[i], &name);
     walk->now.count -= now;
     memmove(walk->now.items, walk->now.items + now, walk->now.count * sizeof(*walk->now.items));
 }
@@ -436,24 +447,25 @@ void tree_dir_done(struct tree_dir *dir)
     *dir = (struct tree_dir){0};
 }
 
-int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, const char *name,
+int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, const char *text,
                     struct tree_answer *ret_answer)
 {
     struct walk walk;
+    struct name name;
     int r = walk_begin(&walk, tree, ret_answer);
 
     *ret_answer = dir->answer;
-    walk.depth = dir->depth;
-    for (size_t i = 0; r == 0 && i < dir->count; i++) {
-        const struct tree_node *node = dir->nodes[i];
+    walk.depth = dir->depth + 1;
+    for (size_t i = dir->reached; r == 0 && i < dir->count; i++) {
+        size_t star = dir->nodes[i]->star_id;
 
-        if (i >= dir->reached)
-            walk.star_seen[node->star_id / 64] |= 1ULL << (node->star_id % 64);
-        if (i < dir->reached ? !vec_push(&walk.now, node) : !vec_push(&walk.stars, node))
-            r = -ENOMEM;
+        walk.star_seen[star / 64] |= 1ULL << (star % 64);
     }
-    if (r == 0)
-        walk_component(&walk, name, strlen(name));
+    name_init(&name, text, strlen(text));
+    for (size_t i = 0; r == 0 && i < dir->reached; i++)
+        walk_node(&walk, dir->nodes[i], &name);
+    for (size_t i = dir->reached; r == 0 && i < dir->count; i++)
+        walk_star(&walk, dir->nodes[i], &name);
     if (r == 0)
         r = walk_end(&walk);
     walk_done(&walk);

@@ -15,7 +15,7 @@
 struct identity {
     bool is_root;    /* the supervisor is */
     bool is_entered; /* its rights are the command's now */
-    uid_t uid;    /* of the command, on the host */
+    uid_t uid;       /* of the command, on the host */
     gid_t gid;
     mode_t umask; /* the supervisor's own; nothing else in the program changes it */
 };

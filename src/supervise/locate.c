@@ -485,6 +485,32 @@ static int split(const char *path, char dir[static LIMIT_PATH_BYTES], struct loc
     return 0;
 }
 
+/* The path of the directory of a location. What was reached from a descriptor of the caller's may
+ * be outside. */
+static int find_path(const struct locator *locator, struct location *location)
+{
+    struct dir_key key;
+    const char *known = dirs_find(locator->dirs, location->dir, &key);
+    int r;
+
+    if (known) {
+        (void)stpcpy(location->path, known);
+        location->is_anchored = true;
+        return 0;
+    }
+    r = locate_path(locator, location->dir, location->path);
+    if (r < 0)
+        return r;
+    if (location->path[0] != '/')
+        return -ENOTDIR;
+    if (!location->is_anchored)
+        location->is_anchored = locate_is_inside(locator, location->dir);
+    /* There what a name leads to changes with every process. */
+    if (location->is_anchored && !locate_is_proc(location->dir))
+        dirs_add(locator->dirs, &key, location->dir, location->path);
+    return 0;
+}
+
 int locate(struct locator *locator, int *start, const char *path, struct location *ret_location)
 {
     char dir[LIMIT_PATH_BYTES];
@@ -499,11 +525,9 @@ int locate(struct locator *locator, int *start, const char *path, struct locatio
         return ret_location->dir;
     if (!ret_location->name[0])
         return -ENAMETOOLONG;
-    r = locate_path(locator, ret_location->dir, ret_location->path);
+    r = find_path(locator, ret_location);
     if (r < 0)
         return r;
-    if (ret_location->path[0] != '/')
-        return -ENOTDIR;
     if (strcmp(ret_location->name, ".") == 0)
         return 0;
     length = strlen(ret_location->path);

@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "supervise/caller.h"
+#include "supervise/dirs.h"
 #include "supervise/guard.h"
 
 #include <limits.h>
@@ -25,6 +26,7 @@ struct locator {
     int kept_fd; /* the home that is kept, or -EBADF */
     struct caller *caller;
     const struct guard *guard;
+    struct dirs *dirs;
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
     /* Other than ACCESS_UNSET: a link was followed through which nothing may be written. */
     struct path_decision bar;
@@ -32,7 +34,7 @@ struct locator {
 
 struct location {
     int dir;                 /* O_PATH, owned */
-    bool is_anchored;        /* reached from the root, not from a descriptor of the caller's */
+    bool is_anchored;        /* surely inside: reached from the root, or known to be there */
     bool has_slash;          /* the path ended in one */
     char name[NAME_MAX + 1]; /* "." where the path names the directory itself */
     char path[LIMIT_PATH_BYTES + NAME_MAX + 2]; /* of it all, inside */

@@ -31,6 +31,7 @@ struct supervisor {
     bool is_ready; /* the rules are read */
     struct guard guard;
     struct caller caller;
+    struct dirs dirs;
     int self_fd; /* /proc/self/fd */
     int kept_fd; /* the home that is kept, or -EBADF */
     struct identity identity;
@@ -52,6 +53,7 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     supervisor->reports.report = options->report;
     supervisor->reports.context = options->context;
     caller_init(&supervisor->caller, options->notify_fd);
+    dirs_init(&supervisor->dirs);
     supervisor->self_fd = supervisor->kept_fd = -EBADF;
     dials_init(&supervisor->dials, options, &supervisor->caller);
     *ret_supervisor = supervisor;
@@ -66,6 +68,7 @@ void supervisor_free(struct supervisor *supervisor)
     dials_done(&supervisor->dials);
     reports_done(&supervisor->reports);
     caller_forget(&supervisor->caller);
+    dirs_done(&supervisor->dirs);
     cleanup_close(&supervisor->self_fd);
     cleanup_close(&supervisor->kept_fd);
     if (supervisor->is_ready)
@@ -329,7 +332,8 @@ static void dispatch(struct supervisor *supervisor)
                                     .self_fd = supervisor->self_fd,
                                     .kept_fd = supervisor->kept_fd,
                                     .caller = &supervisor->caller,
-                                    .guard = &supervisor->guard};
+                                    .guard = &supervisor->guard,
+                                    .dirs = &supervisor->dirs};
     if (!call.kind) {
         answer_value(supervisor->options.notify_fd, notif->id, -ENOSYS);
         return;
