@@ -14,15 +14,30 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The thread that called last; kept, for it is the likeliest to call next. A dead thread's
- * descriptors fail for good, so that a reused id is never mistaken for it. */
+enum { CALLER_NO_UMASK = -1 };
+
+/* A thread that called lately; kept, for it is likely to call again. A dead thread's descriptors
+ * fail for good, so that a reused id is never mistaken for it. */
 struct caller {
     int notify_fd;
     uint64_t call; /* id of the notification */
     pid_t tid;     /* 0: nobody yet */
+    uint64_t used; /* a larger number is later */
+    bool is_same;  /* that proc_fd is this very thread's was seen during this call */
     int proc_fd;   /* this and the next are opened when they are needed: many calls need neither */
     int status_fd;
     int process_fd; /* a pidfd; only of a first thread, whose id is its own as long as it lives */
+    int umask;      /* CALLER_NO_UMASK: it must be asked for */
+    int next_umask; /* the one that its umask(2) sets, unless that is surely over */
+};
+
+enum { CALLERS_KNOWN = 16 };
+
+struct callers {
+    int notify_fd;
+    struct caller known[CALLERS_KNOWN];
+    uint64_t used;
+    bool is_umask_uncertain; /* somebody may be about to set one, and is not known any more */
 };
 
 /* Its ids as the sandbox's own /proc names them. */
@@ -30,18 +45,27 @@ struct caller_ids {
     pid_t tgid, tid;
 };
 
-void caller_init(struct caller *caller, int notify_fd);
+void callers_init(struct callers *callers, int notify_fd);
+void callers_done(struct callers *callers);
 
-/* Keeps what is known of a thread with the same id, and asks anew if that thread is dead. */
-void caller_attach(struct caller *caller, pid_t tid, uint64_t call);
-/* Also at the end of its use. */
-void caller_forget(struct caller *caller);
+/* Who makes a call; what is known of a thread with the same id is kept, and asked anew if that
+ * thread is dead. Borrowed, until CALLERS_KNOWN others have called. */
+struct caller *callers_find(struct callers *callers, pid_t tid, uint64_t call);
 
 /* All return 0 or a negative errno. */
 int caller_read(struct caller *caller, uint64_t address, void *bytes, size_t size);
 /* A path as the kernel takes it: -EFAULT, -ENAMETOOLONG. */
 int caller_read_path(struct caller *caller, uint64_t address, char path[static LIMIT_PATH_BYTES]);
-int caller_umask(struct caller *caller, mode_t *ret_umask);
+
+/*
+ * Its umask is dear to ask for, so it is remembered.
+ * SECURITY: threads may share it (CLONE_FS), which nobody tells. So every umask(2) is told before
+ * it is made, and all is forgotten then; and nothing is remembered until it is certain that it was
+ * made. A first thread changes places with another one that calls exec: its own is remembered only
+ * while there is no other.
+ */
+int callers_umask(struct callers *callers, struct caller *caller, mode_t *ret_umask);
+void callers_umask_changes(struct callers *callers, struct caller *caller, mode_t mask);
 
 /* The name of its program, as the kernel keeps it. */
 enum { CALLER_NAME_BYTES = 16 };

@@ -29,7 +29,7 @@ enum {
 };
 
 void dials_init(struct dials *dials, const struct supervisor_options *options,
-                struct caller *caller)
+                struct callers *callers)
 {
     bool hands_over = options->image->flags & IMAGE_HANDS_OVER;
 
@@ -37,7 +37,7 @@ void dials_init(struct dials *dials, const struct supervisor_options *options,
                             .sock = hands_over ? options->dial_fd : -EBADF,
                             .net = options->net,
                             .init = options->init_pid,
-                            .caller = caller};
+                            .callers = callers};
 }
 
 static void drop(struct dial *dial)
@@ -162,13 +162,18 @@ static bool is_new(int sock)
     return v4.sin_port == 0; /* where that of IPv6 is, too */
 }
 
+static struct caller *caller_of(const struct dials *dials, const struct dial *dial)
+{
+    return callers_find(dials->callers, dial->tid, dial->call);
+}
+
 /* Whether the socket is nobody's but the caller's, by this one descriptor. */
 static bool is_alone(const struct dials *dials, const struct dial *dial)
 {
     struct stat st;
 
     return fstat(dial->inside, &st) == 0 &&
-           !sharers_are(dials->caller, dial->at, st.st_ino, dials->init);
+           !sharers_are(caller_of(dials, dial), dial->at, st.st_ino, dials->init);
 }
 
 static bool has_family(int sock, int family)
@@ -196,7 +201,7 @@ int dials_connect(struct dials *dials, struct dial *dial, bool *ret_kept)
 
     if (ask(dials, dial)) {
         dial->is_asked = true;
-        dial->is_cloexec = caller_fd_is_cloexec(dials->caller, dial->at);
+        dial->is_cloexec = caller_fd_is_cloexec(caller_of(dials, dial), dial->at);
         dial->until_ms = clock_ms() + (dial->waits ? ANSWER_MS : AT_ONCE_MS);
         return keep(dials, dial, ret_kept);
     }
@@ -232,8 +237,7 @@ static bool is_in_place(const struct dials *dials, const struct dial *dial)
     autoclose int now = -EBADF;
     struct stat its, ours;
 
-    caller_attach(dials->caller, dial->tid, dial->call);
-    now = caller_take_fd(dials->caller, dial->at);
+    now = caller_take_fd(caller_of(dials, dial), dial->at);
     return now >= 0 && fstat(now, &its) == 0 && fstat(dial->inside, &ours) == 0 &&
            its.st_ino == ours.st_ino && its.st_dev == ours.st_dev;
 }

@@ -41,18 +41,18 @@ struct dial {
 };
 
 struct dials {
-    int notify_fd;         /* borrowed */
-    int sock;              /* to bawn-net, borrowed; -EBADF: nobody can be asked */
-    uint64_t net;          /* the sandbox's: see handed_net */
-    pid_t init;            /* pid 1 inside */
-    struct caller *caller; /* borrowed */
+    int notify_fd;           /* borrowed */
+    int sock;                /* to bawn-net, borrowed; -EBADF: nobody can be asked */
+    uint64_t net;            /* the sandbox's: see handed_net */
+    pid_t init;              /* pid 1 inside */
+    struct callers *callers; /* borrowed */
     struct dial *items;
     size_t count;
     int64_t ticked_ms; /* when all were looked at */
 };
 
 void dials_init(struct dials *dials, const struct supervisor_options *options,
-                struct caller *caller);
+                struct callers *callers);
 void dials_done(struct dials *dials);
 
 /* A call to connect; what is in it is the dials' own when *ret_kept says that it is answered later.

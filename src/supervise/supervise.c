@@ -30,7 +30,7 @@ struct supervisor {
     struct supervisor_options options;
     bool is_ready; /* the rules are read */
     struct guard guard;
-    struct caller caller;
+    struct callers callers;
     struct dirs dirs;
     int self_fd; /* /proc/self/fd */
     int kept_fd; /* the home that is kept, or -EBADF */
@@ -52,10 +52,10 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     supervisor->options = *options;
     supervisor->reports.report = options->report;
     supervisor->reports.context = options->context;
-    caller_init(&supervisor->caller, options->notify_fd);
+    callers_init(&supervisor->callers, options->notify_fd);
     dirs_init(&supervisor->dirs);
     supervisor->self_fd = supervisor->kept_fd = -EBADF;
-    dials_init(&supervisor->dials, options, &supervisor->caller);
+    dials_init(&supervisor->dials, options, &supervisor->callers);
     *ret_supervisor = supervisor;
     return 0;
 }
@@ -67,7 +67,7 @@ void supervisor_free(struct supervisor *supervisor)
     waiters_done(&supervisor->waiters);
     dials_done(&supervisor->dials);
     reports_done(&supervisor->reports);
-    caller_forget(&supervisor->caller);
+    callers_done(&supervisor->callers);
     dirs_done(&supervisor->dirs);
     cleanup_close(&supervisor->self_fd);
     cleanup_close(&supervisor->kept_fd);
@@ -200,7 +200,6 @@ static int gather(struct call *call)
 {
     int r = 0;
 
-    caller_attach(call->caller, (pid_t)call->notif->pid, call->notif->id);
     if (call->kind->prepare)
         r = call->kind->prepare(call);
     if (r == 0)
@@ -314,7 +313,8 @@ static void dispatch(struct supervisor *supervisor)
     call.guard = &supervisor->guard;
     call.reports = &supervisor->reports;
     call.identity = &supervisor->identity;
-    call.caller = &supervisor->caller;
+    call.callers = &supervisor->callers;
+    call.caller = callers_find(call.callers, (pid_t)notif->pid, notif->id);
     call.notif = notif;
     call.kind = (int)notif->data.arch == OWN_ARCH ? call_find(notif->data.nr) : NULL;
     call.starts[0] = call.starts[1] = -EBADF;
@@ -331,7 +331,7 @@ static void dispatch(struct supervisor *supervisor)
     call.locator = (struct locator){.root_fd = supervisor->options.root_fd,
                                     .self_fd = supervisor->self_fd,
                                     .kept_fd = supervisor->kept_fd,
-                                    .caller = &supervisor->caller,
+                                    .caller = call.caller,
                                     .guard = &supervisor->guard,
                                     .dirs = &supervisor->dirs};
     if (!call.kind) {

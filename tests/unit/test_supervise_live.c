@@ -408,6 +408,104 @@ START_TEST(a_signal_to_the_supervisor_spoils_no_answer)
 }
 END_TEST
 
+/* Whether a file that is made now gets the mode that this umask leaves. */
+static bool makes_with(mode_t mask, const char *name)
+{
+    int fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    struct stat st = {0};
+    bool is_right = fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) == (0666 & ~mask);
+
+    close(fd);
+    return unlink(name) == 0 && is_right;
+}
+
+static mode_t mask_of(unsigned turn)
+{
+    static const mode_t masks[] = {022, 077, 0, 027, 0177};
+
+    return masks[turn % ARRAY_LENGTH(masks)];
+}
+
+enum { MASK_TURNS = 3000 };
+
+struct mask_turns {
+    pthread_barrier_t barrier;
+    unsigned wrong;
+};
+
+/* Sets the one that all threads share, in turn with who makes files. */
+static void *set_masks(void *context)
+{
+    struct mask_turns *turns = context;
+
+    for (unsigned i = 0; i < MASK_TURNS; i++) {
+        (void)umask(mask_of(i));
+        (void)pthread_barrier_wait(&turns->barrier);
+        if (!makes_with(mask_of(i), "second"))
+            turns->wrong++;
+        (void)pthread_barrier_wait(&turns->barrier);
+    }
+    return NULL;
+}
+
+static void share_mask(void)
+{
+    struct mask_turns turns = {.wrong = 0};
+    unsigned wrong = 0;
+    pthread_t thread;
+
+    MUST(pthread_barrier_init(&turns.barrier, NULL, 2) == 0);
+    MUST(pthread_create(&thread, NULL, set_masks, &turns) == 0);
+    for (unsigned i = 0; i < MASK_TURNS; i++) {
+        (void)pthread_barrier_wait(&turns.barrier);
+        if (!makes_with(mask_of(i), "first"))
+            wrong++;
+        (void)pthread_barrier_wait(&turns.barrier);
+    }
+    MUST(pthread_join(thread, NULL) == 0);
+    HOLDS(wrong == 0 && turns.wrong == 0);
+}
+
+/* A child has a copy, and what it sets is its own. */
+static void inherit_mask(void)
+{
+    unsigned wrong = 0;
+
+    for (unsigned i = 0; i < 200; i++) {
+        int status = 0;
+        pid_t pid;
+
+        (void)umask(mask_of(i));
+        wrong += !makes_with(mask_of(i), "parent");
+        pid = fork();
+        if (pid == 0) {
+            bool is_right = makes_with(mask_of(i), "child");
+
+            (void)umask(mask_of(i + 1));
+            _exit(is_right && makes_with(mask_of(i + 1), "child") ? 0 : 1);
+        }
+        MUST(waitpid(pid, &status, 0) == pid);
+        wrong += status != 0 || !makes_with(mask_of(i), "parent");
+    }
+    HOLDS(wrong == 0);
+}
+
+static void use_masks(void)
+{
+    share_mask();
+    inherit_mask();
+}
+
+START_TEST(files_have_the_modes_that_the_callers_umask_leaves)
+{
+    struct command command = {.after = use_masks};
+    struct sandbox sandbox;
+
+    sandbox_run(&sandbox, &command, who[_i]);
+    check_expected();
+}
+END_TEST
+
 static Suite *supervise_live_suite(void)
 {
     Suite *suite = suite_create("supervise_live");
@@ -421,6 +519,7 @@ static Suite *supervise_live_suite(void)
     tcase_add_loop_test(all, a_path_that_changes_meanwhile_is_decided_and_used_once, 0, runs);
     tcase_add_loop_test(all, a_directory_that_becomes_a_link_leads_nowhere, 0, runs);
     tcase_add_loop_test(all, a_signal_to_the_supervisor_spoils_no_answer, 0, runs);
+    tcase_add_loop_test(all, files_have_the_modes_that_the_callers_umask_leaves, 0, runs);
     suite_add_tcase(suite, all);
     return suite;
 }
