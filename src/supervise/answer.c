@@ -2,6 +2,7 @@
 #include "supervise/answer.h"
 
 #include "base/cleanup.h"
+#include "supervise/core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,21 +95,24 @@ void answer_here(int notify_fd, bool is_here)
  * on while the file is open here too. A program that was just written could not
  * be run then (ETXTBSY).
  */
-void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec)
+void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, const struct core *core,
+               pid_t tid)
 {
     struct seccomp_notif_addfd add = {
         .id = id,
         .srcfd = (uint32_t)*fd,
         .newfd_flags = is_cloexec ? O_CLOEXEC : 0,
     };
-    int added = add_fd(notify_fd, &add);
+    struct core_binding binding = {.is_bound = false};
+    int added;
 
+    if (core)
+        core_bind(core, tid, &binding);
+    added = add_fd(notify_fd, &add);
+    core_free_caller(&binding);
     (void)close(take_fd(fd));
-    if (added == -ENOENT)
-        return;
-    /* Taking the descriptor it may have moved to an idle core. Pulled back here, two callers would
-     * share this one. */
-    answer_here(notify_fd, false);
-    answer_value(notify_fd, id, added);
-    answer_here(notify_fd, true);
+    if (added != -ENOENT)
+        answer_value(notify_fd, id, added);
+    if (core)
+        core_free_self(core, &binding);
 }

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
+
+struct core;
 
 /* musl takes the number of a request as an int. */
 static inline int answer_request(int notify_fd, unsigned long number, void *argument)
@@ -29,7 +32,8 @@ void answer_continue(int notify_fd, uint64_t id);
  * errno. */
 int answer_put_fd(int notify_fd, uint64_t id, int fd, int at, bool is_cloexec);
 /* Puts a descriptor in place and closes it here; when that cannot be, the call fails with the
- * reason. */
-void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec);
+ * reason. core: of the supervisor, for the thread tid; or NULL. */
+void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, const struct core *core,
+               pid_t tid);
 
 #endif

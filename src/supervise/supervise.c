@@ -6,6 +6,7 @@
 #include "kernel/sys.h"
 #include "supervise/answer.h"
 #include "supervise/call.h"
+#include "supervise/core.h"
 #include "supervise/dials.h"
 #include "supervise/identity.h"
 #include "supervise/wait.h"
@@ -30,6 +31,7 @@ struct supervisor {
     struct supervisor_options options;
     bool is_ready; /* the rules are read */
     struct guard guard;
+    struct core core;
     struct callers callers;
     struct dirs dirs;
     int self_fd; /* /proc/self/fd */
@@ -134,7 +136,7 @@ static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
         guard_done(&supervisor->guard);
         return r;
     }
-    answer_here(supervisor->options.notify_fd, true);
+    core_init(&supervisor->core, supervisor->options.notify_fd);
     supervisor->is_ready = true;
     return 0;
 }
@@ -272,7 +274,8 @@ static void handle(struct supervisor *supervisor, struct call *call)
     if (r == 0 && call->is_continued)
         answer_continue(notify_fd, call->notif->id);
     else if (r == 0 && call->fd >= 0)
-        answer_fd(notify_fd, call->notif->id, &call->fd, call->how.flags & O_CLOEXEC);
+        answer_fd(notify_fd, call->notif->id, &call->fd, call->how.flags & O_CLOEXEC,
+                  &supervisor->core, call->caller->tid);
     else
         answer_value(notify_fd, call->notif->id, r);
 }
@@ -295,7 +298,7 @@ static void open_terminal(struct supervisor *supervisor)
     if (r < 0)
         answer_value(options->notify_fd, supervisor->notif->id, r);
     else
-        answer_fd(options->notify_fd, supervisor->notif->id, &fd, true);
+        answer_fd(options->notify_fd, supervisor->notif->id, &fd, true, NULL, 0);
 }
 
 static void dispatch(struct supervisor *supervisor)
@@ -308,6 +311,7 @@ static void dispatch(struct supervisor *supervisor)
         return;
     }
 
+    core_note(&supervisor->core, (pid_t)notif->pid);
     /* Not zeroed whole: the paths are large, and each is filled before it is read. */
     call.options = &supervisor->options;
     call.guard = &supervisor->guard;

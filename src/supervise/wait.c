@@ -96,7 +96,7 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
         r = errno == EINTR ? wait_interruption(STATUS_FD, &seen) : -errno;
     }
     if (fd >= 0)
-        answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC);
+        answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC, NULL, 0);
     else
         answer_value(NOTIFY_FD, id, r);
     _exit(0);
