@@ -36,9 +36,12 @@ static int serve(void *context, struct event_sender *events, struct bawn_error *
     while (result == 0) {
         int timeout_ms = -1;
         size_t more = supervisor_await(supervisor, ready + 1, &timeout_ms);
+        int count = poll(ready, 1 + more, timeout_ms);
 
-        if (poll(ready, 1 + more, timeout_ms) < 0)
+        if (count < 0)
             continue;
+        if (count == 0)
+            supervisor_rest(supervisor);
         if (more)
             supervisor_go_on(supervisor, ready + 1, more);
         if (ready[0].revents)

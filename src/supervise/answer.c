@@ -95,8 +95,7 @@ void answer_here(int notify_fd, bool is_here)
  * on while the file is open here too. A program that was just written could not
  * be run then (ETXTBSY).
  */
-void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, const struct core *core,
-               pid_t tid)
+void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, struct core *core, pid_t tid)
 {
     struct seccomp_notif_addfd add = {
         .id = id,
@@ -109,10 +108,8 @@ void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, const struc
     if (core)
         core_bind(core, tid, &binding);
     added = add_fd(notify_fd, &add);
-    core_free_caller(&binding);
+    core_free(&binding);
     (void)close(take_fd(fd));
     if (added != -ENOENT)
         answer_value(notify_fd, id, added);
-    if (core)
-        core_free_self(core, &binding);
 }

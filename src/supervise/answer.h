@@ -33,7 +33,6 @@ void answer_continue(int notify_fd, uint64_t id);
 int answer_put_fd(int notify_fd, uint64_t id, int fd, int at, bool is_cloexec);
 /* Puts a descriptor in place and closes it here; when that cannot be, the call fails with the
  * reason. core: of the supervisor, for the thread tid; or NULL. */
-void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, const struct core *core,
-               pid_t tid);
+void answer_fd(int notify_fd, uint64_t id, int *fd, bool is_cloexec, struct core *core, pid_t tid);
 
 #endif

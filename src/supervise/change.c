@@ -239,6 +239,22 @@ int change_size(struct call *call)
     return truncate(path, (off_t)size) < 0 ? -errno : 0;
 }
 
+/* A file that the caller has open for writing: that was judged when it was opened, unless it came
+ * in as a stream. False: it is none, or is not to be had. */
+static bool take_written(struct call *call, struct followed *subject)
+{
+    autoclose int fd = caller_take_fd(call->caller, call_int(call, call->kind->dirs[0]));
+    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+
+    if (flags < 0 || (flags & O_PATH) ||
+        ((flags & O_ACCMODE) != O_WRONLY && (flags & O_ACCMODE) != O_RDWR) ||
+        fstat(fd, &subject->st) < 0 || !S_ISREG(subject->st.st_mode) ||
+        streams_has(call->options->streams, &subject->st) || !dirs_are_on(call->locator.dirs, fd))
+        return false;
+    subject->object = take_fd(&fd);
+    return true;
+}
+
 /* What a call on modes or attributes is about, by path or by descriptor; refused where a rule is
  * against writing it. */
 static int find_subject(struct call *call, int flags, struct followed *subject)
@@ -246,6 +262,8 @@ static int find_subject(struct call *call, int flags, struct followed *subject)
     bool is_fd = call->kind->paths[0] < 0;
     int r;
 
+    if (is_fd && take_written(call, subject))
+        return 0;
     /* Such a descriptor has a file, but is none. */
     if (is_fd && caller_fd_is_path(call->caller, call_int(call, call->kind->dirs[0])))
         return -EBADF;

@@ -3,8 +3,6 @@
 
 #include "supervise/answer.h"
 
-#include <string.h>
-
 /* So many of the last calls make a caller one of several. */
 enum { CORE_OFTEN = 4 };
 
@@ -16,36 +14,55 @@ void core_init(struct core *core, int notify_fd)
     answer_here(notify_fd, true);
 }
 
-/* Whether two threads or more have called often lately. */
-static bool has_several(const struct core *core)
+static unsigned count_calls(const struct core *core, pid_t tid)
 {
-    unsigned often = 0;
+    unsigned count = 0;
 
-    for (unsigned i = 0; i < CORE_CALLS && often < 2; i++) {
-        unsigned count = 0;
-        bool is_first = true;
+    for (unsigned i = 0; i < CORE_CALLS; i++)
+        count += core->last[i] == tid;
+    return count;
+}
 
-        for (unsigned k = 0; k < CORE_CALLS; k++) {
-            count += core->last[k] == core->last[i];
-            is_first = is_first && (k >= i || core->last[k] != core->last[i]);
-        }
-        often += is_first && core->last[i] && count >= CORE_OFTEN;
-    }
-    return often >= 2;
+/* Whether another thread has called often lately. */
+static bool has_other(const struct core *core, pid_t tid)
+{
+    for (unsigned i = 0; i < CORE_CALLS; i++)
+        if (core->last[i] && core->last[i] != tid && count_calls(core, core->last[i]) >= CORE_OFTEN)
+            return true;
+    return false;
 }
 
 void core_note(struct core *core, pid_t tid)
 {
-    bool is_shared;
+    unsigned calls;
+    bool is_shared = core->is_shared;
 
     core->last[core->next++ % CORE_CALLS] = tid;
-    is_shared = !has_several(core);
+    calls = count_calls(core, tid);
+    if (calls == CORE_CALLS)
+        is_shared = true;
+    else if (calls >= CORE_OFTEN)
+        is_shared = !has_other(core, tid);
     if (is_shared != core->is_shared)
         answer_here(core->notify_fd, is_shared);
     core->is_shared = is_shared;
+    if (core->bound && (!is_shared || --core->bound == 0))
+        core_rest(core);
 }
 
-void core_bind(const struct core *core, pid_t tid, struct core_binding *ret_binding)
+int core_patience_ms(const struct core *core)
+{
+    return core->bound ? CORE_BOUND_MS : -1;
+}
+
+void core_rest(struct core *core)
+{
+    if (core->can_bind)
+        (void)sched_setaffinity(0, sizeof(core->own), &core->own);
+    core->bound = 0;
+}
+
+void core_bind(struct core *core, pid_t tid, struct core_binding *ret_binding)
 {
     int here = sched_getcpu();
     cpu_set_t one;
@@ -60,17 +77,12 @@ void core_bind(const struct core *core, pid_t tid, struct core_binding *ret_bind
     if (sched_setaffinity(tid, sizeof(one), &one) < 0)
         return;
     ret_binding->is_bound = true;
-    (void)sched_setaffinity(0, sizeof(one), &one);
+    if (!core->bound && sched_setaffinity(0, sizeof(one), &one) == 0)
+        core->bound = CORE_BOUND_CALLS;
 }
 
-void core_free_caller(const struct core_binding *binding)
+void core_free(const struct core_binding *binding)
 {
     if (binding->is_bound)
         (void)sched_setaffinity(binding->tid, sizeof(binding->before), &binding->before);
-}
-
-void core_free_self(const struct core *core, const struct core_binding *binding)
-{
-    if (binding->is_bound)
-        (void)sched_setaffinity(0, sizeof(core->own), &core->own);
 }

@@ -4,9 +4,10 @@
  *
  * How it works: to wake somebody on another core that is idle takes longer than all that a call
  * needs. So one caller and the supervisor take turns on the caller's core. KERNEL(6.6): the
- * listener does that for questions and answers, but not while the caller takes a descriptor;
- * for that moment both are bound to the core. With several callers at once it would bring all
- * of them to one core and keep them there: then the kernel decides.
+ * listener does that for questions and answers, but not while the caller takes a descriptor.
+ * For that moment the caller is bound to the core. So is the supervisor, until no call
+ * comes for a while: each binding costs as much as a small call. With several callers at once all
+ * this would bring them to one core and keep them there: then the kernel decides.
  */
 #ifndef SUPERVISE_CORE_H
 #define SUPERVISE_CORE_H
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { CORE_CALLS = 16 };
+enum { CORE_CALLS = 16, CORE_BOUND_MS = 1, CORE_BOUND_CALLS = 64 };
 
 struct core {
     int notify_fd;
@@ -24,11 +25,16 @@ struct core {
     unsigned next;
     cpu_set_t own; /* where the supervisor may run */
     bool can_bind;
+    unsigned bound; /* for so many calls more it runs on this core alone; 0: anywhere */
 };
 
 void core_init(struct core *core, int notify_fd);
 /* A thread's call has come. */
 void core_note(struct core *core, pid_t tid);
+
+/* How long to wait for the next call before core_rest is called; -1: for ever. */
+int core_patience_ms(const struct core *core);
+void core_rest(struct core *core);
 
 /* A caller that is bound to this core for a moment. */
 struct core_binding {
@@ -36,9 +42,7 @@ struct core_binding {
     pid_t tid;
     cpu_set_t before;
 };
-void core_bind(const struct core *core, pid_t tid, struct core_binding *ret_binding);
-/* First the caller, which is answered next; then the supervisor. */
-void core_free_caller(const struct core_binding *binding);
-void core_free_self(const struct core *core, const struct core_binding *binding);
+void core_bind(struct core *core, pid_t tid, struct core_binding *ret_binding);
+void core_free(const struct core_binding *binding);
 
 #endif

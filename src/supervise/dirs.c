@@ -81,8 +81,10 @@ const char *dirs_find(struct dirs *dirs, int fd, struct dir_key *ret_key)
     for (unsigned way = 0; way < DIRS_WAYS; way++) {
         if (!set[way].path || !is_same(&set[way].key, ret_key))
             continue;
-        if (clock_ms() < set[way].until_ms)
+        if (clock_ms() < set[way].until_ms) {
+            dirs->mount = ret_key->mount;
             return set[way].path;
+        }
         forget(&set[way]);
     }
     return NULL;
@@ -107,4 +109,12 @@ void dirs_add(struct dirs *dirs, const struct dir_key *key, int fd, const char *
     }
     forget(oldest);
     *oldest = dir;
+    dirs->mount = key->mount;
+}
+
+bool dirs_are_on(const struct dirs *dirs, int fd)
+{
+    struct dir_key key;
+
+    return dirs->mount && look(fd, &key) && key.mount == dirs->mount;
 }

@@ -10,6 +10,7 @@
 #ifndef SUPERVISE_DIRS_H
 #define SUPERVISE_DIRS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ struct dir {
 struct dirs {
     int most; /* descriptors from this number on are left for calls */
     struct dir known[DIRS_SETS][DIRS_WAYS];
+    uint64_t mount; /* that the last one is on; 0: there was none */
 };
 
 void dirs_init(struct dirs *dirs);
@@ -39,6 +41,10 @@ void dirs_done(struct dirs *dirs);
 /* The path of an open directory, if it is known; else NULL. Borrowed until the next is added.
  * *ret_key is filled for dirs_add. */
 const char *dirs_find(struct dirs *dirs, int fd, struct dir_key *ret_key);
+
+/* Whether a file was surely opened by a mount of the sandbox's: the one that the last directory is
+ * on. */
+bool dirs_are_on(const struct dirs *dirs, int fd);
 
 /* From now on it is known that it has this path inside. What cannot be kept is not known. */
 void dirs_add(struct dirs *dirs, const struct dir_key *key, int fd, const char *path);

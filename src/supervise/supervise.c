@@ -73,6 +73,7 @@ void supervisor_free(struct supervisor *supervisor)
     dirs_done(&supervisor->dirs);
     cleanup_close(&supervisor->self_fd);
     cleanup_close(&supervisor->kept_fd);
+    supervisor_rest(supervisor);
     if (supervisor->is_ready)
         guard_done(&supervisor->guard);
     identity_leave(&supervisor->identity);
@@ -378,7 +379,18 @@ _Static_assert(SUPERVISOR_POLLED == DIALS_MAX + 1, "one for each, and for bawn-n
 size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_polled,
                         int *ret_timeout_ms)
 {
-    return dials_await(&supervisor->dials, ret_polled, ret_timeout_ms);
+    int patience_ms = core_patience_ms(&supervisor->core);
+    size_t count = dials_await(&supervisor->dials, ret_polled, ret_timeout_ms);
+
+    if (*ret_timeout_ms < 0 || (patience_ms >= 0 && patience_ms < *ret_timeout_ms))
+        *ret_timeout_ms = patience_ms;
+    return count;
+}
+
+void supervisor_rest(struct supervisor *supervisor)
+{
+    if (supervisor->core.bound)
+        core_rest(&supervisor->core);
 }
 
 void supervisor_go_on(struct supervisor *supervisor, const struct pollfd *polled, size_t count)

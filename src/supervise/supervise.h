@@ -49,6 +49,8 @@ int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn
 enum { SUPERVISOR_POLLED = 257 };
 size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_polled,
                         int *ret_timeout_ms);
+/* No call came for that long. */
+void supervisor_rest(struct supervisor *supervisor);
 void supervisor_go_on(struct supervisor *supervisor, const struct pollfd *polled, size_t count);
 
 #endif
