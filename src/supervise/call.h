@@ -48,6 +48,7 @@ struct call {
     struct locator locator;
     int starts[2]; /* O_PATH, owned; -EBADF for absolute paths */
     char paths[2][LIMIT_PATH_BYTES];
+    int second; /* a negative errno: what is wrong with the second path, once the first is found */
     char text[LIMIT_PATH_BYTES];
     mode_t own_umask;             /* the supervisor's */
     bool has_umask;               /* the caller's is in effect instead */
@@ -130,8 +131,10 @@ int open_prepare_how(struct call *call);
 int open_perform(struct call *call);
 int open_perform_how(struct call *call);
 int make_dir(struct call *call);
+int make_prepare_node(struct call *call);
 int make_node(struct call *call);
 int make_symlink(struct call *call);
+int make_prepare_link(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
@@ -142,11 +145,13 @@ int listen_perform(struct call *call);
 int ioctl_prepare(struct call *call);
 int ioctl_perform(struct call *call);
 int call_refuse_trace(struct call *call);
+int change_prepare_name(struct call *call);
 int change_name(struct call *call);
 int change_prepare_removal(struct call *call);
 int change_remove(struct call *call);
 int change_prepare_size(struct call *call);
 int change_size(struct call *call);
+int change_prepare_mode(struct call *call);
 int change_mode(struct call *call);
 int change_prepare_attribute(struct call *call);
 int change_attribute(struct call *call);

@@ -52,6 +52,9 @@ static int find_side(struct call *call, int which, struct side *side)
         return r;
     if (fstatat(side->at.dir, side->at.name, &side->st, AT_SYMLINK_NOFOLLOW) < 0)
         side->missing = -errno;
+    /* No name can be looked for there: the kernel says so before it looks at the other side. */
+    if (side->missing == -ENOTDIR || side->missing == -EACCES)
+        return side->missing;
     side->is_refused = call_judge(call, &side->at, PATH_WRITE) < 0;
     return 0;
 }
@@ -65,8 +68,7 @@ static int judge_rename(const struct call *call, const struct side *from, const 
         return 0; /* the kernel refuses it */
     /* The kernel asks for this first, once the directories may be searched. What a rule is against
      * is refused for that, and told of. */
-    if (!from->is_refused && !to->is_refused && from->missing != -EACCES &&
-        to->missing != -EACCES && locate_is_across(from->at.dir, to->at.dir))
+    if (!from->is_refused && !to->is_refused && locate_is_across(from->at.dir, to->at.dir))
         return -EXDEV;
     /* SECURITY: what is not there now is not looked for again: a socket appears without a call that
      * is seen, and another sandbox may work in the same tree. */
@@ -104,20 +106,34 @@ static bool is_own_descriptor(const struct call *call, const struct location *at
            locate_proc_pid(at->path) == ids.tgid;
 }
 
+static unsigned rename_flags(const struct call *call)
+{
+    return call->kind->number == SYS_renameat2 ? (unsigned)call_int(call, 4) : 0;
+}
+
+int change_prepare_name(struct call *call)
+{
+    unsigned flags = rename_flags(call);
+
+    return (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) ||
+                   ((flags & RENAME_EXCHANGE) && flags != RENAME_EXCHANGE)
+               ? -EINVAL
+               : 0;
+}
+
 int change_name(struct call *call)
 {
     struct side sides[2] = {{.at = LOCATION_NONE}, {.at = LOCATION_NONE}};
-    unsigned flags = call->kind->number == SYS_renameat2 ? (unsigned)call_int(call, 4) : 0;
+    unsigned flags = rename_flags(call);
     char names[2][NAME_MAX + 2];
     int r;
 
     /* SECURITY: a whiteout hides what lies below it in an overlay. */
-    if (flags == RENAME_WHITEOUT || flags == (RENAME_WHITEOUT | RENAME_NOREPLACE))
+    if (flags & RENAME_WHITEOUT)
         return call_refuse(call, call->paths[0], EPERM);
-    if ((flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE)) ||
-        flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
-        return -EINVAL;
     r = find_side(call, 0, &sides[0]);
+    if (r == 0)
+        r = call->second;
     if (r == 0)
         r = find_side(call, 1, &sides[1]);
     if (r == 0)
@@ -153,10 +169,13 @@ int change_prepare_removal(struct call *call)
 }
 
 /* What the kernel says of a path without a last name: "/", "x/..". */
-static int refuse_dots(const char *path, int flags)
+static int refuse_dots(const struct location *at, const char *path, int flags)
 {
     size_t end = strlen(path);
+    int r = locate_search(at);
 
+    if (r < 0)
+        return r;
     if (!(flags & AT_REMOVEDIR))
         return -EISDIR;
     while (end > 0 && path[end - 1] == '/')
@@ -177,7 +196,7 @@ int change_remove(struct call *call)
     if (r < 0)
         return r;
     if (strcmp(at.name, ".") == 0)
-        return refuse_dots(call->paths[0], flags);
+        return refuse_dots(&at, call->paths[0], flags);
     if (call_judge(call, &at, PATH_WRITE) < 0 &&
         fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return call_refuse(call, at.path, EBUSY);
@@ -196,6 +215,8 @@ int change_prepare_size(struct call *call)
 {
     struct rlimit limit;
 
+    if ((int64_t)call->notif->data.args[1] < 0)
+        return -EINVAL;
     identity_leave(call->identity);
     if (prlimit((pid_t)call->notif->pid, RLIMIT_FSIZE, NULL, &limit) < 0)
         return -errno;
@@ -221,11 +242,8 @@ int change_size(struct call *call)
     uint64_t size = call->notif->data.args[1];
     char path[32];
     bool is_file;
-    int r;
+    int r = call_follow(call, true, &subject);
 
-    if ((int64_t)size < 0)
-        return -EINVAL;
-    r = call_follow(call, true, &subject);
     if (r < 0)
         return r;
     is_file = S_ISREG(subject.st.st_mode);
@@ -274,17 +292,24 @@ static int find_subject(struct call *call, int flags, struct followed *subject)
     return r < 0 ? r : judge_subject(call, subject);
 }
 
+static int mode_flags(const struct call *call)
+{
+    return call->kind->number == SYS_fchmodat2 ? call_int(call, 3) : 0;
+}
+
+int change_prepare_mode(struct call *call)
+{
+    return mode_flags(call) & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) ? -EINVAL : 0;
+}
+
 int change_mode(struct call *call)
 {
     int which = call->kind->paths[0] < 0 ? 1 : call->kind->paths[0] + 1;
-    int flags = call->kind->number == SYS_fchmodat2 ? call_int(call, 3) : 0;
+    int flags = mode_flags(call);
     autofollowed struct followed subject = FOLLOWED_NONE;
     char name[16];
-    int r;
+    int r = find_subject(call, flags, &subject);
 
-    if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
-    r = find_subject(call, flags, &subject);
     if (r < 0)
         return r;
     if (S_ISLNK(subject.st.st_mode))

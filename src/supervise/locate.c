@@ -81,6 +81,13 @@ bool locate_is_same(int a, int b)
            one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
 }
 
+int locate_search(const struct location *location)
+{
+    struct stat st;
+
+    return fstatat(location->dir, ".", &st, 0) < 0 ? -errno : 0;
+}
+
 bool locate_is_mount_point(const struct location *location)
 {
     struct statx here = {0};
@@ -523,8 +530,10 @@ int locate(struct locator *locator, int *start, const char *path, struct locatio
         open_dir(locator, start, dir, ret_location->name, &ret_location->is_anchored);
     if (ret_location->dir < 0)
         return ret_location->dir;
-    if (!ret_location->name[0])
-        return -ENAMETOOLONG;
+    if (!ret_location->name[0]) {
+        r = locate_search(ret_location);
+        return r < 0 ? r : -ENAMETOOLONG;
+    }
     r = find_path(locator, ret_location);
     if (r < 0)
         return r;

@@ -100,6 +100,10 @@ bool locate_was_inside(const struct locator *locator, int fd, const char *path,
  * /tmp, by another user: neither by the caller nor by the directory's owner. */
 bool locate_is_planted(const struct location *location, const struct stat *status);
 
+/* 0, or a negative errno: why no name can be looked for where the location is. The kernel says so
+ * before it looks at the name. */
+int locate_search(const struct location *location);
+
 /* Whether something is mounted at the location. */
 bool locate_is_mount_point(const struct location *location);
 

@@ -31,7 +31,7 @@ static int refuse_slash(const struct location *at)
 
     if (!at->has_slash)
         return 0;
-    return fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? -EEXIST : -ENOENT;
+    return fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? -EEXIST : -errno;
 }
 
 int make_dir(struct call *call)
@@ -45,16 +45,36 @@ int make_dir(struct call *call)
     return r < 0 ? r : outcome(mkdirat(at.dir, at.name, mode));
 }
 
+static mode_t node_mode(const struct call *call)
+{
+    return (mode_t)call->notif->data.args[call->kind->paths[0] + 1];
+}
+
+/* The kernel looks at the type before the path. */
+int make_prepare_node(struct call *call)
+{
+    switch (node_mode(call) & S_IFMT) {
+    case 0:
+    case S_IFREG:
+    case S_IFCHR:
+    case S_IFBLK:
+    case S_IFIFO:
+    case S_IFSOCK:
+        return 0;
+    case S_IFDIR:
+        return -EPERM;
+    default:
+        return -EINVAL;
+    }
+}
+
 int make_node(struct call *call)
 {
     autolocation struct location at = LOCATION_NONE;
-    mode_t mode = (mode_t)call->notif->data.args[call->kind->paths[0] + 1];
+    mode_t mode = node_mode(call);
     struct stat st;
-    int r;
+    int r = locate_new(call, 0, &at);
 
-    if (S_ISDIR(mode))
-        return -EPERM;
-    r = locate_new(call, 0, &at);
     if (r == 0)
         r = refuse_slash(&at);
     if (r < 0)
@@ -109,8 +129,6 @@ static int find_source(struct call *call, int flags, struct followed *source)
 {
     int r;
 
-    if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
-        return -EINVAL;
     if (call->paths[0][0])
         r = call_follow(call, flags & AT_SYMLINK_FOLLOW, source);
     else
@@ -118,14 +136,25 @@ static int find_source(struct call *call, int flags, struct followed *source)
     return r < 0 ? r : judge_source(call, source);
 }
 
+static int link_flags(const struct call *call)
+{
+    return call->kind->dirs[0] < 0 ? 0 : call_int(call, 4);
+}
+
+int make_prepare_link(struct call *call)
+{
+    return link_flags(call) & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH) ? -EINVAL : 0;
+}
+
 int make_link(struct call *call)
 {
     autofollowed struct followed source = FOLLOWED_NONE;
     autolocation struct location to = LOCATION_NONE;
-    int flags = call->kind->dirs[0] < 0 ? 0 : call_int(call, 4);
     char name[16];
-    int r = find_source(call, flags, &source);
+    int r = find_source(call, link_flags(call), &source);
 
+    if (r == 0)
+        r = call->second;
     if (r == 0)
         r = locate_new(call, 1, &to);
     if (r == 0)

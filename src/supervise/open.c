@@ -262,8 +262,10 @@ static int open_at(void *context, const struct location *at)
         return open_existing(call, at);
     if (strcmp(at->name, ".") == 0)
         return flags & O_EXCL ? -EEXIST : -EISDIR;
-    if (at->has_slash)
-        return -EISDIR;
+    if (at->has_slash) {
+        r = locate_search(at);
+        return r < 0 ? r : -EISDIR;
+    }
     if (flags & O_EXCL)
         return open_new(call, at);
     /* Between the two it may be made or removed, but not for ever. */

@@ -182,10 +182,17 @@ static int find_start(struct call *call, int which)
     /* A call on a descriptor knows no current directory. */
     if (call->kind->paths[which] < 0)
         return fd < 0 ? -EBADF : open_start(call, which, fd);
-    /* For some limits of openat2 the directory counts even where the path is absolute. */
-    if (call->paths[which][0] == '/' && !(call->how.resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)))
+    /* For one limit of openat2 the directory counts even where the path is absolute. */
+    if (call->paths[which][0] == '/' && !(call->how.resolve & RESOLVE_IN_ROOT))
         return 0;
     return open_start(call, which, fd);
+}
+
+static int take_path(struct call *call, int which)
+{
+    int r = read_path(call, which);
+
+    return r < 0 ? r : find_start(call, which);
 }
 
 static int read_text(struct call *call)
@@ -207,10 +214,10 @@ static int gather(struct call *call)
         r = call->kind->prepare(call);
     if (r == 0)
         r = read_text(call);
-    for (int i = 0; i < 2 && r == 0; i++)
-        r = read_path(call, i);
-    for (int i = 0; i < 2 && r == 0; i++)
-        r = find_start(call, i);
+    if (r == 0)
+        r = take_path(call, 0);
+    if (r == 0)
+        call->second = take_path(call, 1);
     return r;
 }
 

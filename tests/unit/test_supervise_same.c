@@ -235,6 +235,36 @@ static void table_change(void)
     DO(truncate("readonly", 0));
 }
 
+/* Two mistakes in one call: the kernel says which of them. */
+static void table_order(void)
+{
+    static char longer[300];
+    int file = open("pointed", O_RDONLY);
+
+    memset(longer, 'a', sizeof(longer) - 1);
+    DO(linkat(AT_FDCWD, "absent", 99, "x", 0));
+    DO(linkat(99, "absent", 98, "x", 1 << 20));
+    DO(link("absent", (char *)8));
+    DO(link("plain/x", longer));
+    DO(renameat(AT_FDCWD, "absent/x", 99, "x"));
+    DO(renameat(file, "x", AT_FDCWD, "absent/x"));
+    DO(rename("locked/x", "absent/x"));
+    DO(rename("absent/x", (char *)8));
+    DO(syscall(SYS_renameat2, 99, "x", 98, "x", 1 << 10));
+    DO(mknod("absent/x", S_IFLNK | 0600, 0));
+    DO(mknodat(99, "x", S_IFDIR | 0600, 0));
+    DO(mknodat(file, "x/", S_IFIFO | 0600, 0));
+    DO(mknod("locked/x/", S_IFIFO | 0600, 0));
+    DO(fchmodat2_(99, "x", 0700, 1));
+    DO(truncate((char *)8, -1));
+    OP(openat(file, "x/", O_WRONLY | O_CREAT, 0666));
+    OP(open("locked/x/", O_WRONLY | O_CREAT, 0666));
+    OP(openat(file, longer, O_WRONLY | O_CREAT, 0666));
+    OP(openat2_(99, "/absent", O_RDWR, 0, RESOLVE_BENEATH));
+    OP(openat2_(99, "/absent", O_RDWR, 0, RESOLVE_IN_ROOT));
+    close(file);
+}
+
 /* An access control list: rwx for the owner, r for user 1, nothing for others. */
 static const unsigned char list[] = {
     2, 0, 0,   0,   1,   0,   7,  0, 255, 255, 255, 255, 2,   0,   4,  0, 1, 0, 0,   0,   4,   0,
@@ -467,6 +497,7 @@ static void run_tables(void)
     table_how();
     table_make();
     table_change();
+    table_order();
     table_modes();
     table_flags();
     table_bind();
