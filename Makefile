@@ -11,8 +11,11 @@ BENCH_RUNS ?= 100
 TRUTH_SECONDS ?= 600
 TRUTH_SEED ?= $(shell date +%s)
 TRUTH_USER ?= bawn-test
+DIFFER_SECONDS ?= 600
+DIFFER_SEED ?= $(shell date +%s)
+DIFFER_USER ?= bawn-test
 
-.PHONY: all run check test conformance test-agents test-plain test-deb test-work test-vm deb mutation lint fuzz truth churn bench install clean
+.PHONY: all run check test conformance test-agents test-plain test-deb test-work test-vm deb mutation lint fuzz truth differ churn bench install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) programs
@@ -110,6 +113,14 @@ truth: all
 	@python3 tests/truth/truth.py --bawn $(BUILD)/bawn --seconds $(TRUTH_SECONDS) --seed $(TRUTH_SEED)
 	@[ "$$(id -u)" -ne 0 ] || python3 tests/truth/truth.py --bawn $(BUILD)/bawn --user $(TRUTH_USER) \
 		--seconds $(TRUTH_SECONDS) --seed $(TRUTH_SEED)
+
+# Whether file calls give inside what they give outside, for DIFFER_SECONDS; as root also as DIFFER_USER.
+differ: all
+	@scripts/deps.sh build test
+	@ninja -C $(BUILD) tests/differ
+	@python3 tests/differ/differ.py --bawn $(BUILD)/bawn --seconds $(DIFFER_SECONDS) --seed $(DIFFER_SEED)
+	@[ "$$(id -u)" -ne 0 ] || python3 tests/differ/differ.py --bawn $(BUILD)/bawn --user $(DIFFER_USER) \
+		--seconds $(DIFFER_SECONDS) --seed $(DIFFER_SEED)
 
 # What questions cost, and what the sandbox costs beside other tools; the tables in docs are made
 # anew. BENCH_RUNS for each start.

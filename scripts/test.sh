@@ -227,6 +227,28 @@ battery() {
     count "$tap"
 }
 
+# live LABEL COMMAND...: a program that drives bawn and says how it went in TAP.
+live() {
+    local label=$1 tap
+    shift
+    echo "==> $label"
+    tap=$(mktemp -d "$work/tap.XXXXXX")
+    "$@" >"$tap/live.tap" 2>"$tap/live.err"
+    ended "$label" $? "$tap/live.tap"
+    grep '^# seed' "$tap/live.tap"
+    grep -A14 '^not ok' "$tap/live.tap" | grep '^#'
+    count "$tap"
+}
+
+# differ LABEL SECONDS ARGUMENT...: whether file calls give inside what they give outside: always the same ones, and
+# others each time.
+differ() {
+    local label=$1 seconds=$2
+    shift 2
+    live "$label" python3 tests/differ/differ.py --bawn "$work/plain/bin/bawn" --seconds "$seconds" --seed 1 "$@"
+    live "$label, by the clock" python3 tests/differ/differ.py --bawn "$work/plain/bin/bawn" --seconds "$seconds" "$@"
+}
+
 # sum: all results in a line; whether they are good enough.
 sum() {
     echo "$passed passed, $failed failed, $skipped skipped"
@@ -251,6 +273,7 @@ if [ "$quick" = --quick ]; then
     beside part cli "as $me" "$work/plain" "${slow[@]}"
     beside part cli "as $me" "$work/plain" "${others[@]}"
     beside battery "as $(id -un)" B-0 B-1 C-0 D-0 E-0
+    beside differ "calls are as outside, as $me" 1.5
     together
     leftovers; note "nothing is left behind" $?
     sum
@@ -342,17 +365,6 @@ if [ "$(id -u)" -eq 0 ]; then
 fi
 together
 
-# live LABEL COMMAND...: a program that drives bawn and says how it went in TAP.
-live() {
-    local label=$1 tap
-    shift
-    echo "==> $label"
-    tap=$(mktemp -d "$work/tap.XXXXXX")
-    "$@" >"$tap/live.tap" 2>"$tap/live.err"
-    ended "$label" $? "$tap/live.tap"
-    grep -A14 '^not ok' "$tap/live.tap" | grep '^#'
-    count "$tap"
-}
 live "terminal" python3 tests/live/terminal.py "$work/plain/bin/bawn"
 live "jobs of a shell" python3 tests/live/jobs.py "$work/plain/bin/bawn"
 live "keys" python3 tests/live/keys.py "$work/plain/bin/bawn"
@@ -366,7 +378,9 @@ together
 live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --runs 60 --at-once 20
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \
     --seconds 9
+differ "calls are as outside" 5
 if [ "$(id -u)" -eq 0 ]; then
+    differ "calls are as outside, as $test_user" 5 --user "$test_user"
     live "check and the kernel agree, as $test_user" python3 tests/truth/truth.py \
         --bawn "$work/plain/bin/bawn" --user "$test_user" --seed 2 --cases 40 --seconds 9
     live "terminal, as $test_user" runuser -u "$test_user" -- \
