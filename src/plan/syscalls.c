@@ -118,7 +118,6 @@
 #define lends      "whoever runs the file outside would run it with the caller's rights"
 #define creates    "a file that a rule protects may be created or replaced"
 #define modes      "a file that a rule protects may be made executable, or unreadable"
-#define masks      "files that bawn makes for a program have the modes that it would give them"
 #define family     "a socket family that no sandboxed program needs"
 #define handed     "a socket of the host's that was handed in stays with its server"
 #define landlock   "calls that bawn makes for a program would bypass the program's own rules"
@@ -276,7 +275,6 @@ const struct syscall_rule syscall_table[] = {
     WATCH("rmdir", creates),
     /* Its address is behind a pointer, of whatever family. */
     {RULE("bind", SYSCALL_NOTIFY, WHEN_BINDING, creates), WHOLLY},
-    {RULE("umask", SYSCALL_NOTIFY, WHEN_PROTECTING, masks), WHOLLY},
     WATCH_MODE("chmod", 1),
     WATCH_MODE("fchmod", 1),
     WATCH_MODE("fchmodat", 2),

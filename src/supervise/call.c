@@ -49,7 +49,6 @@ static const struct call_kind kinds[] = {
     {SYS_renameat2, "renameat2", {0, 2}, {1, 3}, -1, change_prepare_name, change_name},
     {SYS_unlinkat, "unlinkat", {0, -1}, {1, -1}, -1, change_prepare_removal, change_remove},
     {SYS_truncate, "truncate", {-1, -1}, {0, -1}, -1, change_prepare_size, change_size},
-    {SYS_umask, "umask", {-1, -1}, {-1, -1}, -1, NULL, change_umask},
     {SYS_fchmod, "fchmod", {0, -1}, {-1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat, "fchmodat", {0, -1}, {1, -1}, -1, NULL, change_mode},
     {SYS_fchmodat2, "fchmodat2", {0, -1}, {1, -1}, -1, change_prepare_mode, change_mode},
@@ -222,7 +221,7 @@ bool call_is_nameless_stream(const struct call *call, const char *path, const st
 int call_take_umask(struct call *call)
 {
     mode_t mask;
-    int r = callers_umask(call->callers, call->caller, &mask);
+    int r = caller_umask(call->caller, &mask);
 
     if (r == 0 && mask != call->own_umask) {
         (void)umask(mask);

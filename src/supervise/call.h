@@ -41,7 +41,6 @@ struct call {
     const struct guard *guard;
     struct reports *reports;
     struct identity *identity;
-    struct callers *callers;
     struct caller *caller;
     const struct seccomp_notif *notif;
     const struct call_kind *kind;
@@ -155,7 +154,6 @@ int change_prepare_mode(struct call *call);
 int change_mode(struct call *call);
 int change_prepare_attribute(struct call *call);
 int change_attribute(struct call *call);
-int change_umask(struct call *call);
 int change_prepare_flags(struct call *call);
 int change_flags(struct call *call);
 

@@ -28,12 +28,8 @@ enum { STATUS_BYTES = 8192, PAGE_BYTES = 4096, MOST_PATHS_BYTES = 256 };
 
 static void caller_init(struct caller *caller, int notify_fd)
 {
-    *caller = (struct caller){.notify_fd = notify_fd,
-                              .proc_fd = -EBADF,
-                              .status_fd = -EBADF,
-                              .process_fd = -EBADF,
-                              .umask = CALLER_NO_UMASK,
-                              .next_umask = CALLER_NO_UMASK};
+    *caller = (struct caller){
+        .notify_fd = notify_fd, .proc_fd = -EBADF, .status_fd = -EBADF, .process_fd = -EBADF};
 }
 
 /* What is known of the thread, but for its id and its call. */
@@ -43,8 +39,6 @@ static void caller_forget(struct caller *caller)
     cleanup_close(&caller->status_fd);
     cleanup_close(&caller->process_fd);
     caller->proc_fd = caller->status_fd = caller->process_fd = -EBADF;
-    caller->umask = caller->next_umask = CALLER_NO_UMASK;
-    caller->is_same = false;
 }
 
 void callers_init(struct callers *callers, int notify_fd)
@@ -60,8 +54,6 @@ void callers_done(struct callers *callers)
         caller_forget(&callers->known[i]);
 }
 
-static bool is_umask_set(struct caller *caller);
-
 /* The one that has not called for longest, for another thread. */
 static struct caller *replace_oldest(struct callers *callers)
 {
@@ -70,8 +62,6 @@ static struct caller *replace_oldest(struct callers *callers)
     for (unsigned i = 1; i < CALLERS_KNOWN; i++)
         if (callers->known[i].used < oldest->used)
             oldest = &callers->known[i];
-    if (oldest->next_umask != CALLER_NO_UMASK && !is_umask_set(oldest))
-        callers->is_umask_uncertain = true;
     caller_forget(oldest);
     return oldest;
 }
@@ -88,7 +78,6 @@ struct caller *callers_find(struct callers *callers, pid_t tid, uint64_t call)
     caller->tid = tid;
     caller->call = call;
     caller->used = ++callers->used;
-    caller->is_same = false;
     return caller;
 }
 
@@ -108,7 +97,6 @@ static int open_proc(struct caller *caller)
     if (!answer_is_wanted(caller->notify_fd, caller->call))
         return -ESRCH;
     caller->proc_fd = take_fd(&fd);
-    caller->is_same = true;
     return caller->proc_fd;
 }
 
@@ -130,7 +118,6 @@ static int open_in_proc(struct caller *caller, const char *name, int flags)
     bool was_known = caller->proc_fd >= 0;
     int fd = open_once_in_proc(caller, name, flags);
 
-    caller->is_same = caller->is_same || fd >= 0;
     if (!was_known || (fd != -ENOENT && fd != -ESRCH))
         return fd;
     /* Perhaps that was another thread by the same id, which is dead. */
@@ -263,100 +250,20 @@ static int parse_field(const char *text, const char *key, int base, uint64_t *re
     return 0;
 }
 
-static int open_proc_anew(struct caller *caller)
+/* KERNEL: umask(2) cannot fail, so it is not held and the answer not remembered: who waits for us
+ * may be interrupted. */
+int caller_umask(struct caller *caller, mode_t *ret_umask)
 {
-    int next_umask = caller->next_umask;
-
-    caller_forget(caller);
-    caller->next_umask = next_umask;
-    return open_proc(caller);
-}
-
-/* Whether what is known of the thread is about the one that calls. */
-static bool is_same_thread(struct caller *caller)
-{
-    struct stat st;
-
-    if (!caller->is_same)
-        caller->is_same =
-            caller->proc_fd >= 0 && fstatat(caller->proc_fd, "stat", &st, AT_SYMLINK_NOFOLLOW) == 0;
-    return caller->is_same;
-}
-
-static int parse_umask(const char *text, mode_t *ret_umask)
-{
+    char text[STATUS_BYTES];
     uint64_t mask;
+    int r = read_status(caller, text);
 
+    if (r < 0)
+        return r;
     if (parse_field(text, "Umask", 8, &mask) < 0)
         return -ESRCH; /* it is ending */
     *ret_umask = (mode_t)mask;
     return 0;
-}
-
-/* Whether a thread's umask(2) is surely over: it is gone, or has what it wanted. */
-static bool is_umask_set(struct caller *caller)
-{
-    char text[STATUS_BYTES];
-    mode_t mask;
-
-    return read_status_once(caller, text) <= 0 || parse_umask(text, &mask) < 0 ||
-           mask == (mode_t)caller->next_umask;
-}
-
-/* Whether nobody is about to set one. */
-static bool is_umask_certain(struct callers *callers, struct caller *caller)
-{
-    bool is_certain = !callers->is_umask_uncertain;
-
-    caller->next_umask = CALLER_NO_UMASK; /* it makes another call now */
-    for (unsigned i = 0; i < CALLERS_KNOWN; i++) {
-        struct caller *other = &callers->known[i];
-
-        if (other->next_umask != CALLER_NO_UMASK && is_umask_set(other))
-            other->next_umask = CALLER_NO_UMASK;
-        is_certain = is_certain && other->next_umask == CALLER_NO_UMASK;
-    }
-    return is_certain;
-}
-
-/* Whether it cannot become another thread's without a word. */
-static bool is_umask_its_own(const char *text)
-{
-    uint64_t threads, group, thread;
-
-    return parse_field(text, "Threads", 10, &threads) == 0 &&
-           parse_field(text, "Tgid", 10, &group) == 0 &&
-           parse_field(text, "Pid", 10, &thread) == 0 && (threads == 1 || group != thread);
-}
-
-int callers_umask(struct callers *callers, struct caller *caller, mode_t *ret_umask)
-{
-    char text[STATUS_BYTES];
-    bool is_certain;
-    int r;
-
-    if (caller->umask != CALLER_NO_UMASK && is_same_thread(caller)) {
-        *ret_umask = (mode_t)caller->umask;
-        return 0;
-    }
-    /* Before it is asked for: what is set afterwards is told first. */
-    is_certain = is_umask_certain(callers, caller);
-    r = read_status(caller, text);
-    if (r == 0)
-        r = parse_umask(text, ret_umask);
-    caller->umask =
-        r == 0 && is_certain && is_umask_its_own(text) ? (int)*ret_umask : CALLER_NO_UMASK;
-    return r;
-}
-
-void callers_umask_changes(struct callers *callers, struct caller *caller, mode_t mask)
-{
-    for (unsigned i = 0; i < CALLERS_KNOWN; i++)
-        callers->known[i].umask = CALLER_NO_UMASK;
-    caller->next_umask = (int)(mask & 0777);
-    /* While its call waits; later its id may be another thread's. */
-    if (!is_same_thread(caller) && open_proc_anew(caller) < 0)
-        callers->is_umask_uncertain = true;
 }
 
 /* "HOST\tSANDBOX": the second, or the first where the reader's /proc is the sandbox's. */

@@ -14,8 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CALLER_NO_UMASK = -1 };
-
 /* A thread that called lately; kept, for it is likely to call again. A dead thread's descriptors
  * fail for good, so that a reused id is never mistaken for it. */
 struct caller {
@@ -23,12 +21,9 @@ struct caller {
     uint64_t call; /* id of the notification */
     pid_t tid;     /* 0: nobody yet */
     uint64_t used; /* a larger number is later */
-    bool is_same;  /* that proc_fd is this very thread's was seen during this call */
     int proc_fd;   /* this and the next are opened when they are needed: many calls need neither */
     int status_fd;
     int process_fd; /* a pidfd; only of a first thread, whose id is its own as long as it lives */
-    int umask;      /* CALLER_NO_UMASK: it must be asked for */
-    int next_umask; /* the one that its umask(2) sets, unless that is surely over */
 };
 
 enum { CALLERS_KNOWN = 16 };
@@ -37,7 +32,6 @@ struct callers {
     int notify_fd;
     struct caller known[CALLERS_KNOWN];
     uint64_t used;
-    bool is_umask_uncertain; /* somebody may be about to set one, and is not known any more */
 };
 
 /* Its ids as the sandbox's own /proc names them. */
@@ -56,16 +50,7 @@ struct caller *callers_find(struct callers *callers, pid_t tid, uint64_t call);
 int caller_read(struct caller *caller, uint64_t address, void *bytes, size_t size);
 /* A path as the kernel takes it: -EFAULT, -ENAMETOOLONG. */
 int caller_read_path(struct caller *caller, uint64_t address, char path[static LIMIT_PATH_BYTES]);
-
-/*
- * Its umask is dear to ask for, so it is remembered.
- * SECURITY: threads may share it (CLONE_FS), which nobody tells. So every umask(2) is told before
- * it is made, and all is forgotten then; and nothing is remembered until it is certain that it was
- * made. A first thread changes places with another one that calls exec: its own is remembered only
- * while there is no other.
- */
-int callers_umask(struct callers *callers, struct caller *caller, mode_t *ret_umask);
-void callers_umask_changes(struct callers *callers, struct caller *caller, mode_t mask);
+int caller_umask(struct caller *caller, mode_t *ret_umask);
 
 /* The name of its program, as the kernel keeps it. */
 enum { CALLER_NAME_BYTES = 16 };

@@ -320,14 +320,6 @@ int change_mode(struct call *call)
                : 0;
 }
 
-/* Made by the caller itself: what it wants is in a register, which nobody can change meanwhile. */
-int change_umask(struct call *call)
-{
-    callers_umask_changes(call->callers, call->caller, (mode_t)call_int(call, 0));
-    call->is_continued = true;
-    return 0;
-}
-
 int change_prepare_attribute(struct call *call)
 {
     uint64_t size = call->notif->data.args[3];

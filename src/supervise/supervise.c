@@ -325,8 +325,7 @@ static void dispatch(struct supervisor *supervisor)
     call.guard = &supervisor->guard;
     call.reports = &supervisor->reports;
     call.identity = &supervisor->identity;
-    call.callers = &supervisor->callers;
-    call.caller = callers_find(call.callers, (pid_t)notif->pid, notif->id);
+    call.caller = callers_find(&supervisor->callers, (pid_t)notif->pid, notif->id);
     call.notif = notif;
     call.kind = (int)notif->data.arch == OWN_ARCH ? call_find(notif->data.nr) : NULL;
     call.starts[0] = call.starts[1] = -EBADF;

@@ -189,7 +189,6 @@ static inline int load_filter(void)
         NR(unlinkat),
         NR(rmdir),
         NR(bind),
-        NR(umask),
         NR(chmod),
         NR(fchmod),
         NR(fchmodat),
