@@ -7,8 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-enum { SLOTS = 8, LINE_BYTES = 8192, ARGUMENT_BYTES = 4400, NO_FD = 999 };
+enum {
+    SLOTS = 8,
+    RECENT = 6,
+    RECENT_BYTES = 128,
+    LINE_BYTES = 8192,
+    ARGUMENT_BYTES = 4400,
+    NO_FD = 999
+};
 
 /* Nothing that it chooses depends on what a call gave: a difference stays where it is. */
 struct actor {
@@ -17,8 +25,10 @@ struct actor {
     int base_fd;      /* the same */
     const char *root; /* what the base lies in */
     int log_fd;
-    int fds[SLOTS];      /* -1: none */
-    unsigned depth;      /* of processes that were started */
+    int fds[SLOTS];                    /* -1: none */
+    char recent[RECENT][RECENT_BYTES]; /* what was made, absolute */
+    unsigned last;                     /* of them */
+    unsigned depth;                    /* of processes that were started */
     bool shares;         /* descriptors and the current directory are other threads', too */
     bool is_racing;      /* others change the same files: only what a call gave is told */
     bool is_apart;       /* a thread with descriptors that its process has not */
@@ -70,11 +80,17 @@ enum {
     MAY_BE_DEVICE = 1, /* what changes nothing there */
     MAY_BE_ROOT = 2,
     MAY_BE_RELATIVE = 4, /* a directory is given with it */
+    IS_NEW = 8,          /* something is to be made there */
 };
 void argument_choose(struct actor *actor, struct argument *argument, unsigned may);
 /* Where a symbolic link is to lead. */
 void argument_target(struct actor *actor, struct argument *argument);
+/* After the call: what was made may be met again. */
+void argument_remember(struct actor *actor, int dir, const struct argument *argument);
 void tell_argument(struct actor *actor, const struct argument *argument);
+
+/* Keeps this process from changing anything but dir, and from being anybody but that user. */
+void shield_raise(const char *dir, uid_t uid, gid_t gid);
 
 void steps_make(struct actor *actor, unsigned count);
 /* What the sequences start with. */

@@ -3,6 +3,7 @@
  * have. */
 #include "differ/actor.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,8 @@
 
 enum { PATH_MAX_BYTES = 4096, NAME_MAX_BYTES = 255, PAGE = 4096 };
 
-static const char *const usual[] = {"a", "b", "c", "d", "e"};
+static const char *const usual[] = {"a", "b", "c", "d", "e", "f", "g"};
+static const char *const seldom[] = {"h", "i", "j", "k", "l", "m", "o", "p", "q", "r"};
 static const char *const odd[] = {"x y", "\xff\xfe\x80", ".h", "..a", "...", "a\nb", "~", "*"};
 /* By the built-in list, wherever they are. */
 static const char *const protected[] = {
@@ -36,6 +38,8 @@ static void add_name(struct actor *actor, struct argument *argument)
         add(argument, PICK_OF(actor, protected));
     else if (actor_chance(actor, 4))
         add(argument, PICK_OF(actor, odd));
+    else if (actor_chance(actor, 15))
+        add(argument, PICK_OF(actor, seldom));
     else if (actor_chance(actor, 1))
         add_many(argument, "n", NAME_MAX_BYTES + actor_pick(actor, 2));
     else
@@ -52,7 +56,7 @@ static void add_slashes(struct actor *actor, struct argument *argument)
 /* Names with at most one ".." among them: no path leads out of the directories around the base. */
 static void add_names(struct actor *actor, struct argument *argument)
 {
-    static const unsigned counts[] = {1, 1, 1, 1, 2, 2, 2, 3, 3, 4};
+    static const unsigned counts[] = {1, 1, 1, 1, 1, 2, 2, 2, 3, 4};
     unsigned count = PICK_OF(actor, counts);
     unsigned up = actor_chance(actor, 12) ? actor_pick(actor, count) : count;
 
@@ -143,6 +147,39 @@ static void choose_pointer(struct actor *actor, struct argument *argument)
         (void)snprintf(argument->text, sizeof(argument->text), "b at the end of a page");
 }
 
+/* By its whole path, or from where the actor is. */
+static void add_recent(struct actor *actor, struct argument *argument)
+{
+    const char *path =
+        actor->recent[actor_pick(actor, actor->last < RECENT ? actor->last : RECENT)];
+    char cwd[ARGUMENT_BYTES];
+
+    if (actor_chance(actor, 70) && !actor->shares && getcwd(cwd, sizeof(cwd)) &&
+        strncmp(path, cwd, strlen(cwd)) == 0 && path[strlen(cwd)] == '/')
+        path += strlen(cwd) + 1;
+    add(argument, path);
+    if (actor_chance(actor, 5))
+        add_slashes(actor, argument);
+}
+
+void argument_remember(struct actor *actor, int dir, const struct argument *argument)
+{
+    char *recent = actor->recent[actor->last % RECENT];
+    char cwd[ARGUMENT_BYTES];
+    const char *at = dir == AT_FDCWD ? getcwd(cwd, sizeof(cwd)) : actor->base;
+    bool is_absolute = argument->text[0] == '/';
+    int length;
+
+    if (actor->error || argument->path != argument->text || !at ||
+        (!is_absolute && dir != AT_FDCWD && dir != actor->base_fd))
+        return;
+    length = snprintf(recent, RECENT_BYTES, "%s%s%s", is_absolute ? "" : at, is_absolute ? "" : "/",
+                      argument->text);
+    if (length >= RECENT_BYTES || strncmp(recent, actor->base, strlen(actor->base)) != 0)
+        (void)snprintf(recent, RECENT_BYTES, "%s/a", actor->base);
+    actor->last++;
+}
+
 void argument_choose(struct actor *actor, struct argument *argument, unsigned may)
 {
     static const char *const dots[] = {"", ".", "./", "..", "../a", "./.", "a/.", "b/.."};
@@ -168,6 +205,8 @@ void argument_choose(struct actor *actor, struct argument *argument, unsigned ma
     else if (form < 250) {
         add_base(actor, argument);
         add_names(actor, argument);
+    } else if (!(may & IS_NEW) && form < 700 && actor->last > 0) {
+        add_recent(actor, argument);
     } else {
         add_names(actor, argument);
     }

@@ -2,7 +2,10 @@
 /*
  * Makes file calls that a seed chooses, and tells of each what it gave: see differ.py.
  *
- *     differ MODE SEED STEPS DIR     DIR: absolute, and all that is changed lies below it
+ *     differ [outside UID GID WRITABLE] MODE SEED STEPS DIR
+ *
+ * DIR is absolute, and all that is changed lies below it. Outside of a sandbox nothing but the
+ * directory WRITABLE can be written.
  *
  * Modes: alone, protected, processes, threads, race, restarted, interrupted.
  */
@@ -218,26 +221,34 @@ static int run(const char *mode, uint64_t seed, unsigned steps, const char *dir)
     return 0;
 }
 
+static unsigned long number(const char *text)
+{
+    return strtoul(text, NULL, 10);
+}
+
 int main(int argc, char **argv)
 {
+    bool is_outside = argc == 9 && strcmp(argv[1], "outside") == 0;
+    char **words = argv + (is_outside ? 4 : 0);
     pid_t pid;
     int status;
 
-    if (argc != 5 || argv[4][0] != '/') {
-        (void)fprintf(stderr, "usage: differ MODE SEED STEPS DIR\n");
+    if ((argc != 5 && !is_outside) || words[4][0] != '/') {
+        (void)fprintf(stderr, "usage: differ [outside UID GID WRITABLE] MODE SEED STEPS DIR\n");
         return 2;
     }
     /* The same descriptors, and no terminal, wherever it runs. */
     if (close_range(3, ~0U, 0) < 0)
         give_up("close_range");
+    if (is_outside)
+        shield_raise(argv[4], (uid_t)number(argv[2]), (gid_t)number(argv[3]));
     pid = fork();
     if (pid < 0)
         give_up("fork");
     if (pid == 0) {
         if (setsid() < 0)
             give_up("setsid");
-        _exit(run(argv[1], strtoull(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10),
-                  argv[4]));
+        _exit(run(words[1], number(words[2]), (unsigned)number(words[3]), words[4]));
     }
     if (waitpid(pid, &status, 0) != pid)
         give_up("wait");

@@ -112,12 +112,9 @@ class Host:
     def run(self, command):
         env = {"PATH": "/usr/bin:/bin", "HOME": str(self.dir), "LC_ALL": "C.UTF-8",
                "XDG_STATE_HOME": str(self.dir / "state"), "XDG_RUNTIME_DIR": str(self.dir / "run")}
-        if self.is_root and self.user.pw_uid != 0:
+        if self.is_root and self.user.pw_uid != 0 and command[0] == self.bawn:
             command = ["setpriv", f"--reuid={self.user.pw_uid}", f"--regid={self.user.pw_gid}", "--clear-groups",
                        "--inh-caps=-all", "--", *command]
-        elif self.is_root and command[0] != self.bawn:
-            # Inside nobody has a right of root's.
-            command = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", "--", *command]
         try:
             done = subprocess.run(command, env=env, cwd=str(self.dir / "w"), stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False)
@@ -139,7 +136,8 @@ class Host:
                 where.mkdir(exist_ok=True)
                 os.chown(where, self.user.pw_uid, self.user.pw_gid)
             if not is_inside:
-                command = [str(self.program), *words]
+                command = [str(self.program), "outside", str(self.user.pw_uid), str(self.user.pw_gid), str(where.parent),
+                           *words]
             else:
                 command = [self.bawn, "run", "-q", "-C", str(self.dir / "w"), "--ro", str(self.program.parent), "--",
                            *([] if on_host else ["sh", "-c", 'mkdir "$5" && exec "$@"', "sh"]), str(self.program), *words]

@@ -49,7 +49,7 @@ static int choose_dir(struct actor *actor, unsigned *ret_may)
     uint32_t slot = actor_pick(actor, SLOTS);
 
     *ret_may = MAY_BE_RELATIVE;
-    if (which < 50) {
+    if (which < 60) {
         tell(actor, " cwd");
         return actor->shares ? actor->base_fd : AT_FDCWD;
     }
@@ -168,7 +168,7 @@ static void step_open(struct actor *actor)
         flags = O_CREAT | O_WRONLY | O_TRUNC;
     if (form >= 4)
         dir = choose_dir(actor, &may);
-    argument_choose(actor, &path, may | MAY_BE_DEVICE);
+    argument_choose(actor, &path, may | MAY_BE_DEVICE | (flags & O_CREAT ? IS_NEW : 0));
     /* Inside, devices are nobody's. */
     if (strcmp(path.text, "/dev/null") == 0 || strcmp(path.text, "/dev/tty") == 0)
         flags &= ~(uint64_t)O_NOATIME;
@@ -192,6 +192,8 @@ static void step_open(struct actor *actor)
     if (waits && !(flags & O_NONBLOCK))
         set_alarm(false);
     tell_opened(actor);
+    if (flags & O_CREAT)
+        argument_remember(actor, dir, &path);
     keep(actor, slot);
 }
 
@@ -267,13 +269,14 @@ static void step_mkdir(struct actor *actor)
     tell(actor, is_at ? "mkdirat" : "mkdir");
     if (is_at)
         dir = choose_dir(actor, &may);
-    argument_choose(actor, &path, may | MAY_BE_ROOT);
+    argument_choose(actor, &path, may | MAY_BE_ROOT | IS_NEW);
     tell_argument(actor, &path);
     tell(actor, " %o", mode);
     CALL(actor,
          is_at ? syscall(SYS_mkdirat, dir, path.path, mode) : syscall(SYS_mkdir, path.path, mode));
     tell_result(actor);
     tell_end(actor);
+    argument_remember(actor, dir, &path);
 }
 
 static void step_mknod(struct actor *actor)
@@ -290,13 +293,14 @@ static void step_mknod(struct actor *actor)
     tell(actor, is_at ? "mknodat" : "mknod");
     if (is_at)
         dir = choose_dir(actor, &may);
-    argument_choose(actor, &path, may);
+    argument_choose(actor, &path, may | IS_NEW);
     tell_argument(actor, &path);
     tell(actor, " %o", mode);
     CALL(actor, is_at ? syscall(SYS_mknodat, dir, path.path, mode, device)
                       : syscall(SYS_mknod, path.path, mode, device));
     tell_result(actor);
     tell_end(actor);
+    argument_remember(actor, dir, &path);
 }
 
 static void step_symlink(struct actor *actor)
@@ -312,12 +316,13 @@ static void step_symlink(struct actor *actor)
     tell_argument(actor, &target);
     if (is_at)
         dir = choose_dir(actor, &may);
-    argument_choose(actor, &path, may);
+    argument_choose(actor, &path, may | IS_NEW);
     tell_argument(actor, &path);
     CALL(actor, is_at ? syscall(SYS_symlinkat, target.path, dir, path.path)
                       : syscall(SYS_symlink, target.path, path.path));
     tell_result(actor);
     tell_end(actor);
+    argument_remember(actor, dir, &path);
 }
 
 static void step_link(struct actor *actor)
@@ -348,7 +353,7 @@ static void step_link(struct actor *actor)
     tell_argument(actor, &from);
     if (is_at)
         to_dir = choose_dir(actor, &may);
-    argument_choose(actor, &to, may);
+    argument_choose(actor, &to, may | IS_NEW);
     if (is_empty)
         (void)snprintf(to.text, sizeof(to.text), "%s/empty", actor->base);
     tell_argument(actor, &to);
@@ -361,6 +366,8 @@ static void step_link(struct actor *actor)
     /* Whether the kernel lets it be depends on who opened the file: nothing may come of it. */
     if (is_empty)
         CALL(actor, syscall(SYS_unlink, to.text));
+    else
+        argument_remember(actor, to_dir, &to);
 }
 
 static void step_rename(struct actor *actor)
@@ -389,7 +396,7 @@ static void step_rename(struct actor *actor)
     tell_argument(actor, &from);
     if (form > 0)
         to_dir = choose_dir(actor, &may);
-    argument_choose(actor, &to, may);
+    argument_choose(actor, &to, may | IS_NEW);
     tell_argument(actor, &to);
     if (form == 2)
         tell(actor, " %x", flag);
@@ -398,11 +405,13 @@ static void step_rename(struct actor *actor)
                             : syscall(SYS_renameat2, dir, from.path, to_dir, to.path, flag));
     tell_result(actor);
     tell_end(actor);
+    argument_remember(actor, to_dir, &to);
 }
 
 static void step_remove(struct actor *actor)
 {
-    static const int flags[] = {0, 0, 0, AT_REMOVEDIR, AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW};
+    static const int flags[] = {
+        0, 0, 0, 0, AT_REMOVEDIR, AT_REMOVEDIR, AT_REMOVEDIR, AT_SYMLINK_NOFOLLOW};
     static const char *const names[] = {"unlink", "rmdir", "unlinkat", "unlinkat"};
     uint32_t form = actor_pick(actor, 4);
     int flag = PICK_OF(actor, flags);
@@ -537,7 +546,7 @@ static void step_bind(struct actor *actor)
         close(fd);
         return;
     }
-    argument_choose(actor, &path, 0);
+    argument_choose(actor, &path, IS_NEW);
     size = strlen(path.text);
     if (size > sizeof(address.sun_path))
         size = sizeof(address.sun_path);
@@ -557,6 +566,7 @@ static void step_bind(struct actor *actor)
         tell_text(actor, name.sun_path, strnlen(name.sun_path, sizeof(name.sun_path)));
     }
     tell_end(actor);
+    argument_remember(actor, AT_FDCWD, &path);
     close(fd);
 }
 
@@ -891,10 +901,11 @@ static const struct {
     void (*make)(struct actor *actor);
     uint32_t weight;
 } kinds[] = {
-    {step_open, 26},     {step_openat2, 8}, {step_mkdir, 10}, {step_mknod, 5},    {step_symlink, 8},
-    {step_link, 7},      {step_rename, 10}, {step_remove, 9}, {step_truncate, 4}, {step_chmod, 7},
-    {step_attribute, 6}, {step_bind, 4},    {step_umask, 3},  {step_chdir, 5},    {step_home, 4},
-    {step_gone, 1},      {step_look, 6},    {step_use, 14},   {step_set_id, 1},   {step_child, 3},
+    {step_open, 26},    {step_openat2, 8}, {step_mkdir, 10},    {step_mknod, 5},
+    {step_symlink, 8},  {step_link, 7},    {step_rename, 12},   {step_remove, 14},
+    {step_truncate, 4}, {step_chmod, 7},   {step_attribute, 6}, {step_bind, 4},
+    {step_umask, 3},    {step_chdir, 5},   {step_home, 4},      {step_gone, 1},
+    {step_look, 6},     {step_use, 14},    {step_set_id, 1},    {step_child, 3},
 };
 
 void steps_make(struct actor *actor, unsigned count)
