@@ -273,6 +273,17 @@ static int load_locks(struct assembly *assembly)
     return 0;
 }
 
+/* An org that has a policy wants to know what was done under it, unless it says otherwise. */
+static int require_audit(struct assembly *assembly, const struct layer *layer)
+{
+    const struct setting *setting = &assembly->policy->settings[SETTING_AUDIT];
+
+    if (layer->id != LAYER_ORG || (setting->is_set && setting->layer->authority == AUTHORITY_ORG))
+        return 0;
+    return policy_set(assembly->policy, layer, SETTING_AUDIT, "required",
+                      (struct origin){.file = layer->file}, assembly->report);
+}
+
 static int load_documents(struct assembly *assembly)
 {
     vec_each (&assembly->documents, pending) {
@@ -284,7 +295,8 @@ static int load_documents(struct assembly *assembly)
         source.layer =
             policy_add_layer(assembly->policy, pending->id, pending->authority,
                              layer_word(pending->id), pending->document.file, pending->sha256);
-        if (!source.layer || config_load(&source, &pending->document) < 0)
+        if (!source.layer || config_load(&source, &pending->document) < 0 ||
+            require_audit(assembly, source.layer) < 0)
             return error_memory(assembly->err);
     }
     return 0;

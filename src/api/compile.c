@@ -3,6 +3,7 @@
 #include "plan/compile.h"
 
 #include "api/api.h"
+#include "api/outer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -10,6 +11,7 @@
 #include "kernel/ids.h"
 #include "plan/image_print.h"
 #include "policy/build.h"
+#include "policy/explain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,6 +152,8 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
     autoview struct view *view = view_new(plan->source->environ);
     struct compiling compiling = {.plan = plan, .view = view};
     const struct policy *policy = plan->plan.policy;
+    autostrbuf struct strbuf shown = {0};
+    char hash[65];
     char cwd[LIMIT_PATH_BYTES];
     struct utsname name;
     const char *user;
@@ -162,6 +166,10 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
         (void)snprintf(cwd, sizeof(cwd), "%s", policy->workspace);
     user = view_variable(view, "USER");
     view_self(view);
+    explain_policy(policy, true, BAWN_FORMAT_JSON, &shown);
+    if (shown.failed)
+        return error_memory(err);
+    hash_text(shown.text, shown.length, hash);
     struct compile_input input = {.plan = &plan->plan,
                                   .looker = &view->looker,
                                   .is_closed = is_closed,
@@ -173,6 +181,8 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
                                   .cwd = cwd,
                                   .user = is_name(user) ? user : "user",
                                   .release = name.release,
+                                  .policy_hash = hash,
+                                  .is_nested = outer_is_there(),
                                   .last_capability = last_capability(),
                                   .best_effort =
                                       flags & BAWN_COMPILE_BEST_EFFORT ||

@@ -145,18 +145,20 @@ int places_open_plans(bool makes, char ret_path[LIMIT_PATH_BYTES])
     return open_below_home(PLACES_PLANS, makes, ret_path);
 }
 
-int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+/* code: of what is said where there is no such place. */
+static int open_state(const char *way, const char *code, bool makes,
+                      char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
 {
-    int fd = open_below_home(PLACES_KEPT, makes, ret_path);
+    int fd = open_below_home(way, makes, ret_path);
 
     if (fd >= 0 || (fd == -ENOENT && !makes))
         return fd;
     if (!*ret_path) {
-        (void)error_set(err, ENOENT, "session.kept", "you have no home where it could be kept");
+        (void)error_set(err, ENOENT, code, "you have no home where it could be kept");
         error_hint(err, "/etc/passwd names none, or others can change a directory on the way");
         return -ENOENT;
     }
-    (void)error_set(err, -fd, "session.kept", "%s: %s", ret_path,
+    (void)error_set(err, -fd, code, "%s: %s", ret_path,
                     fd == -EPERM   ? "others can change it, or it is no directory of yours"
                     : fd == -ELOOP ? "it is a link, and none is followed here"
                                    : strerror(-fd));
@@ -165,6 +167,16 @@ int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_er
                             : "it has to be a directory of yours that others cannot write: %s",
                ret_path);
     return fd;
+}
+
+int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    return open_state(PLACES_KEPT, "session.kept", makes, ret_path, err);
+}
+
+int places_open_heads(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    return open_state(PLACES_AUDIT "/" PLACES_HEADS, "audit.place", makes, ret_path, err);
 }
 
 static int refuse_home(const struct walk *walk, struct bawn_error *err)

@@ -19,6 +19,8 @@
  *           what detached commands said and how they ended. SECURITY: every policy
  *           seals and hides the place, for it tells of other sandboxes, and 'bawn wait'
  *           believes it.
+ * audit     ~/.local/state/bawn/audit, likewise: one file for each session, with what it was
+ *           refused; and in heads, how many records each has and the hash of the last.
  * sessions  bawn in XDG_RUNTIME_DIR where that is the user's alone; else /run/bawn
  *           for root, /tmp/bawn-UID for others. It is the user's alone, too.
  */
@@ -41,6 +43,8 @@
 #define PLACES_STATE        ".local/state/bawn" /* in the home */
 #define PLACES_HOMES        PLACES_STATE "/homes"
 #define PLACES_KEPT         PLACES_STATE "/sessions"
+#define PLACES_AUDIT        PLACES_STATE "/audit"
+#define PLACES_HEADS        "heads" /* in that */
 
 /*
  * A directory of configuration, made if it is missing: a descriptor to read it
@@ -60,6 +64,9 @@ int places_find_home(const char *name, bool makes, char ret_path[LIMIT_PATH_BYTE
 /* The same for what is kept of sessions. -ENOENT: it is not there, and was not to be made. Else err
  * says why. */
 int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err);
+
+/* The same for the heads of audit trails, which are in the directory of the trails. */
+int places_open_heads(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err);
 
 /* Where sessions are. */
 enum places_sessions {

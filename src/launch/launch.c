@@ -307,6 +307,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
         result = make_groups(request, &launch, err);
     if (result == 0 && request->holds)
         result = see_that_it_holds(request, &launch, spare_fd, err);
+    if (result == 0 && request->begins)
+        result = request->begins(request->begins_context, err);
     if (result == 0 && request->first)
         result = launch_exec(&launch, request->first, err);
     if (result < 0)

@@ -57,6 +57,9 @@ struct launch_request {
      * not, no command is started, and launch_start returns -ESTALE. */
     bool (*holds)(void *context);
     void *holds_context;
+    /* Before the first command is sent in, and when nothing speaks against it; may be NULL. */
+    int (*begins)(void *context, struct bawn_error *err);
+    void *begins_context;
 };
 
 /* A running sandbox, seen from outside. */

@@ -121,6 +121,8 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id)
         return policy->can_ask ? READS_DYNAMIC : READS_STRICT;
     case SETTING_REQUIRE_OS_SANDBOX:
         return true;
+    case SETTING_AUDIT:
+        return AUDIT_ON;
     case SETTING_NETWORK_MODE:
         return NETWORK_NONE;
     case SETTING_NETWORK_UNLISTED:
@@ -235,10 +237,15 @@ int policy_set(struct policy *policy, const struct layer *layer, enum setting_id
     }
     if (setting->is_set && setting->layer->authority > layer->authority &&
         setting_is_denial(id, setting->number) && number != setting->number) {
-        report_add(report, BAWN_WARNING, "policy.denied_above", origin,
-                   "%s has no effect: %s:%u:%u says %s, and only the %s layer can change that", key,
-                   setting->origin.file, setting->origin.line, setting->origin.column,
-                   setting->text, layer_word(setting->layer->id));
+        if (!setting->origin.line)
+            report_add(report, BAWN_WARNING, "policy.denied_above", origin,
+                       "%s has no effect: with %s it is %s, and only the %s layer can change that",
+                       key, setting->origin.file, setting->text, layer_word(setting->layer->id));
+        else
+            report_add(report, BAWN_WARNING, "policy.denied_above", origin,
+                       "%s has no effect: %s:%u:%u says %s, and only the %s layer can change that",
+                       key, setting->origin.file, setting->origin.line, setting->origin.column,
+                       setting->text, layer_word(setting->layer->id));
         return 0;
     }
     text = arena_strdup(&policy->arena, text);

@@ -33,8 +33,27 @@ void explain_origin(const struct layer *layer, struct origin origin, struct strb
         strbuf_addf(out, ":%u:%u", origin.line, origin.column);
 }
 
-/* What would change a decision on a path, in one sentence. */
-static void explain_remedy(const struct path_story *story, struct strbuf *out)
+static void add_option(const struct path_story *story, const char *mode, struct strbuf *out)
+{
+    strbuf_addf(out, "add --%s '", mode);
+    strbuf_add_escaped(out, story->resolved);
+    strbuf_add(out, "'");
+}
+
+/* Where a rule is; who reads a compiled plan does not know. */
+static void add_place(const struct path_rule *rule, struct strbuf *out)
+{
+    if (rule->origin.file || rule->layer->name) {
+        strbuf_add(out, " at ");
+        explain_origin(rule->layer, rule->origin, out);
+        return;
+    }
+    strbuf_add(out, " '");
+    message_rule_label(rule, out);
+    strbuf_add(out, "', which 'bawn why' finds");
+}
+
+void explain_path_remedy(const struct path_story *story, struct strbuf *out)
 {
     const struct path_decision *decision = story->decision;
     const struct path_rule *rule = decision->rule;
@@ -56,27 +75,27 @@ static void explain_remedy(const struct path_story *story, struct strbuf *out)
         return;
     }
     if (rule && (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)) {
-        strbuf_addf(out, "name this path, or one below it, with mode %s in sandbox.paths of ",
+        add_option(story, mode, out);
+        strbuf_addf(out, ", or name this path, or one below it, with mode %s in sandbox.paths of ",
                     mode);
         strbuf_add(out, "the user or org policy");
         return;
     }
     if (rule && rule->layer->authority == AUTHORITY_ORG) {
-        strbuf_add(out, "only the org policy can change it: ");
-        explain_origin(rule->layer, rule->origin, out);
+        strbuf_add(out, "only the org policy can change it: the rule");
+        add_place(rule, out);
         return;
     }
     /* A profile is built in: it is not changed but overruled. */
-    if (rule && rule->layer->id != LAYER_BUILTIN) {
-        strbuf_add(out, "change the rule at ");
-        explain_origin(rule->layer, rule->origin, out);
+    if (rule && rule->layer->authority != AUTHORITY_BUILTIN) {
+        strbuf_add(out, "change the rule");
+        add_place(rule, out);
         /* A grant of what a pattern matches is only as specific as the pattern, and loses. */
         strbuf_add(out, rule->wild ? "" : ", or add one for a path below");
         return;
     }
-    strbuf_addf(out, "add --%s '", mode);
-    strbuf_add_escaped(out, story->resolved);
-    strbuf_addf(out, "', or a rule with mode %s to sandbox.paths", mode);
+    add_option(story, mode, out);
+    strbuf_addf(out, ", or a rule with mode %s to sandbox.paths", mode);
 }
 
 static void add_rule_text(const struct path_rule *rule, struct strbuf *out)
@@ -162,7 +181,7 @@ static void path_text(const struct policy *policy, const struct path_story *stor
         strbuf_add(out, "  because:   what cannot be read cannot be written\n");
     add_others(answer, path_op(story->op), decision->rule, BAWN_FORMAT_TEXT, out);
     strbuf_add(out, "  to change: ");
-    explain_remedy(story, out);
+    explain_path_remedy(story, out);
     strbuf_add(out, "\n");
 }
 
@@ -175,7 +194,7 @@ static void path_json(const struct path_story *story, const struct tree_answer *
     const struct path_rule *rule = decision->rule;
 
     message_label(decision, &label);
-    explain_remedy(story, &remedy);
+    explain_path_remedy(story, &remedy);
     json_open(out, NULL, '{');
     json_put_string(out, "verdict", verdict_word(decision->access));
     json_put_string(out, "operation", story_word(story));

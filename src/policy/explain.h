@@ -28,6 +28,8 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
 bool explain_net_proxy(const struct policy *policy, const struct net_decision *decision,
                        const struct host *target, struct strbuf *out);
 
+/* What would change a decision on a path, in one sentence. story->resolved is the host's path. */
+void explain_path_remedy(const struct path_story *story, struct strbuf *out);
 /* What would make the decision another one. asked: the host as it was asked for. */
 void explain_net_remedy(const struct policy *policy, const struct net_decision *decision,
                         const char *asked, struct strbuf *out);

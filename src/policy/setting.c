@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char *const audit_words[] = {"required", "on", "off", NULL};
 static const char *const reads_words[] = {"strict", "dynamic", "static", NULL};
 static const char *const network_words[] = {"none", "proxy", "isolated", "veth", "host", NULL};
 static const char *const engine_words[] = {"bawn", "slirp4netns", "pasta", NULL};
@@ -24,6 +25,13 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROFILE] = {"profile", VALUE_TEXT, NARROW_NEVER, 0, NULL,
                          "The built-in profile to start from: default, strict, static, "
                          "untrusted or none."},
+    [SETTING_AUDIT] = {"audit", VALUE_WORD, NARROW_LOWER, 0, audit_words,
+                       "Whether bawn records what each session was refused, how it began and how "
+                       "it ended; 'bawn audit' shows it. on: where that cannot be written bawn "
+                       "says so, and the command runs all the same. required: then nothing is "
+                       "run, and a command that runs is ended. off: nothing is recorded. Default: "
+                       "on; but required where the org has a policy that does not say otherwise, "
+                       "and then no other layer can change it."},
     [SETTING_READS] = {"sandbox.reads", VALUE_WORD, NARROW_LOWER, 0, reads_words,
                        "What happens to reads that no rule names: strict denies them, dynamic "
                        "asks, static allows them (secrets stay denied). Default: dynamic where "

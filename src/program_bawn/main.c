@@ -51,13 +51,13 @@ static void close_between(int below, int above)
 /* What somebody left open is not for the sandbox: all but the streams, and what was named. */
 static void close_inherited(const struct front *front)
 {
-    int named[2 + LIMIT_FURTHER_FDS] = {front->plan_fd, front->owner_fd};
-    unsigned count = 2 + front->further_count;
+    int named[3 + LIMIT_FURTHER_FDS] = {front->plan_fd, front->owner_fd, front->events_fd};
+    unsigned count = 3 + front->further_count;
     int last = STDERR_FILENO;
 
     if (!LAYER("fds"))
         return;
-    memcpy(named + 2, front->further, front->further_count * sizeof(*named));
+    memcpy(named + 3, front->further, front->further_count * sizeof(*named));
     for (;;) {
         int next = INT_MAX;
 
@@ -96,6 +96,32 @@ static int take_further(struct front *front, struct bawn_error *err)
         front->further[front->further_count++] = (int)fd;
     }
     return 0;
+}
+
+/* --events: where somebody wants to be told what happens. A standard stream may be it. */
+static int take_events(struct front *front, struct bawn_error *err)
+{
+    const char *value = options_value(&front->options, OPTION_EVENTS);
+    uint64_t fd = 0;
+    char shown[64];
+
+    if (!value)
+        return 0;
+    if (text_parse_count(value, FD_MOST, &fd) && fd > STDIN_FILENO && (int)fd != front->plan_fd &&
+        (int)fd != front->owner_fd && fcntl((int)fd, F_GETFD) >= 0) {
+        front->events_fd = (int)fd;
+        for (unsigned i = 0; i < front->further_count; i++)
+            value = front->further[i] == (int)fd ? NULL : value;
+        if (value)
+            return 0;
+        return error_set(err, EINVAL, "usage.bad_value",
+                         "--events and --fd: the command does not get the descriptor for events");
+    }
+    text_escape(shown, sizeof(shown), value, strlen(value), TEXT_ONE_LINE);
+    (void)error_set(err, EBADF, "usage.bad_value", "--events: '%s' is no descriptor that is open",
+                    shown);
+    error_hint(err, "give its number: bawn run --events 3 -- COMMAND 3>FILE");
+    return -EBADF;
 }
 
 /* The verbs that are answered here. */
@@ -149,6 +175,8 @@ static int run_verb(struct front *front, char **args, struct bawn_error *err)
         if (strcmp(*args, verbs[i].verb->name) != 0 || !parse(front, args + 1, verbs[i].verb))
             continue;
         result = take_further(front, err);
+        if (result == 0)
+            result = take_events(front, err);
         close_inherited(front);
         return result < 0 ? result : verbs[i].run(front, err);
     }
@@ -190,7 +218,11 @@ static bool take_number(char ***args, const char *name, int *ret_fd)
 
 int main(int argc, char **argv)
 {
-    struct front front = {.argv = argv, .environ = environ, .plan_fd = -EBADF, .owner_fd = -EBADF};
+    struct front front = {.argv = argv,
+                          .environ = environ,
+                          .plan_fd = -EBADF,
+                          .owner_fd = -EBADF,
+                          .events_fd = -EBADF};
     char **args = argc > 0 ? argv + 1 : argv;
     struct bawn_error err = {0};
     int status;

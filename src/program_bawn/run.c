@@ -136,7 +136,7 @@ static int read_log_size(const struct front *front, uint64_t *ret_bytes, struct 
 
 /* Of these the policy knows nothing: a plan that was kept without them is the same. */
 static int take_own_options(struct front *front, struct session_request *request, struct log *log,
-                            struct bawn_error *err)
+                            struct feed *feed, struct bawn_error *err)
 {
     const char *path = options_value(&front->options, OPTION_DEBUG_LOG);
     const char *format = options_value(&front->options, OPTION_LOG_FORMAT);
@@ -153,6 +153,10 @@ static int take_own_options(struct front *front, struct session_request *request
         result = log_open(log, path, format && strcmp(format, "json") == 0, err);
         request->log = log;
     }
+    if (result == 0 && front->events_fd >= 0) {
+        result = feed_open(feed, front->events_fd, err);
+        request->feed = feed;
+    }
     memcpy(request->further, front->further, sizeof(front->further));
     request->further_count = front->further_count;
     request->writes_back = options_has(&front->options, OPTION_WRITE_BACK);
@@ -163,6 +167,7 @@ static int take_own_options(struct front *front, struct session_request *request
     options_drop(&front->options, OPTION_ROWS);
     options_drop(&front->options, OPTION_DEBUG_LOG);
     options_drop(&front->options, OPTION_LOG_FORMAT);
+    options_drop(&front->options, OPTION_EVENTS);
     return result;
 }
 
@@ -225,10 +230,11 @@ static void log_start(const struct front *front, const struct session_request *r
         return;
     (void)uname(&name);
     (void)snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
-    log_event(request->log, "start", {"version", BAWN_VERSION}, {"kernel", name.release},
-              {"machine", name.machine}, {"uid", uid},
-              {"command", request->argv ? request->argv[0] : NULL},
-              {"plan", front->plan_fd >= 0 ? "just made" : "to be found"});
+    log_event(request->log, "start", MEMBER_TEXT("version", BAWN_VERSION),
+              MEMBER_TEXT("kernel", name.release), MEMBER_TEXT("machine", name.machine),
+              MEMBER_TEXT("uid", uid),
+              MEMBER_TEXT("command", request->argv ? request->argv[0] : NULL),
+              MEMBER_TEXT("plan", front->plan_fd >= 0 ? "just made" : "to be found"));
 }
 
 static void log_plan(const struct session_request *request, const char *from)
@@ -237,12 +243,13 @@ static void log_plan(const struct session_request *request, const char *from)
 
     if (!request->log)
         return;
-    log_event(request->log, "plan", {"from", from},
-              {"workspace", image_string(image, image->workspace)},
-              {"enforcement", image_enforcement(image)},
-              {"proven", request->is_proven ? "yes" : "no"}, {"proven_on", image->release});
+    log_event(request->log, "plan", MEMBER_TEXT("from", from),
+              MEMBER_TEXT("workspace", image_string(image, image->workspace)),
+              MEMBER_TEXT("enforcement", image_enforcement(image)),
+              MEMBER_TEXT("proven", request->is_proven ? "yes" : "no"),
+              MEMBER_TEXT("proven_on", image->release));
     image_each (image, PART_NOTES, uint32_t, note)
-        log_event(request->log, "not-enforced", {"rule", image_string(image, *note)});
+        log_event(request->log, "not-enforced", MEMBER_TEXT("rule", image_string(image, *note)));
 }
 
 static void log_end(const struct session_request *request, int status, const struct bawn_error *err)
@@ -253,10 +260,11 @@ static void log_end(const struct session_request *request, int status, const str
         return;
     (void)snprintf(text, sizeof(text), "%d", status < 0 ? STATUS_FAILED : status);
     if (status < 0 || request->is_unrun)
-        log_event(request->log, "end", {"status", text}, {"code", err->code},
-                  {"error", err->message}, {"stale", request->is_stale ? "yes" : NULL});
+        log_event(request->log, "end", MEMBER_TEXT("status", text), MEMBER_TEXT("code", err->code),
+                  MEMBER_TEXT("error", err->message),
+                  MEMBER_TEXT("stale", request->is_stale ? "yes" : NULL));
     else
-        log_event(request->log, "end", {"status", text});
+        log_event(request->log, "end", MEMBER_TEXT("status", text));
 }
 
 static int run(struct front *front, char *const *argv, struct bawn_error *err)
@@ -270,6 +278,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .wants_stats = options_has(&front->options, OPTION_STATS),
         .needs_output = front->json,
         .is_json = front->json,
+        .is_quiet = front->quiet,
         .is_detached = options_has(&front->options, OPTION_DETACH),
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,
@@ -277,7 +286,8 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     struct kept kept;
     bool is_new = front->plan_fd >= 0;
     struct log log = {.fd = -EBADF};
-    int status = take_own_options(front, &request, &log, err);
+    struct feed feed = {.fd = -EBADF};
+    int status = take_own_options(front, &request, &log, &feed, err);
 
     if (status == 0)
         status = give_variables(front, &request, err);
@@ -293,7 +303,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
     } else {
         cache_find(front, &kept);
         if (!kept.image) {
-            log_event(request.log, "no-plan", {"next", "the policy is read"});
+            log_event(request.log, "no-plan", MEMBER_TEXT("next", "the policy is read"));
             return cold_exec(front, err);
         }
         request.image = kept.image;

@@ -32,37 +32,6 @@ static const struct {
     [WHO_VETH] = {"the process that takes the network down", true},
 };
 
-/* A number that is left out where it says nothing. */
-static const char *put_number(char room[static 16], int64_t number, int64_t nothing)
-{
-    (void)snprintf(room, 16, "%lld", (long long)number);
-    return number == nothing ? NULL : room;
-}
-
-static const char *text_of(const struct event *event, enum event_text which)
-{
-    const char *text = event->texts[which];
-
-    return text && *text ? text : NULL;
-}
-
-static void log_it(const struct log *log, const struct event *event)
-{
-    char pid[16], times[16], lost[16];
-
-    if (!log)
-        return;
-    log_event(
-        log, event_name(event->what), {"by", event_who_name(event->who)},
-        {"caller", text_of(event, EVENT_COMM)}, {"caller_pid", put_number(pid, event->pid, 0)},
-        {"caller_exe", text_of(event, EVENT_EXE)}, {"call", text_of(event, EVENT_CALL)},
-        {"path", text_of(event, EVENT_PATH)}, {"rule", text_of(event, EVENT_RULE)},
-        {"verdict", event_verdict_name(event->verdict)},
-        {"answer", event->errnum ? strerror(event->errnum) : NULL},
-        {"code", text_of(event, EVENT_CODE)}, {"text", text_of(event, EVENT_MESSAGE)},
-        {"times", put_number(times, event->times, 1)}, {"lost", put_number(lost, event->lost, 0)});
-}
-
 /* A process that is needed has failed: that is why the session ends, when it has ended. */
 static void take_failure(struct session *session, const struct event *event)
 {
@@ -78,6 +47,14 @@ static void take_failure(struct session *session, const struct event *event)
     error_hint(&session->failure, "%s", said.hint);
 }
 
+static void note_refusal(struct session *session, const struct event *event)
+{
+    if (!session->refusals)
+        session->refusals = calloc(1, sizeof(*session->refusals));
+    if (session->refusals)
+        refusals_take(session->refusals, event);
+}
+
 /* Without memory they are in the log alone. */
 static void count_host(struct session *session, const struct event *event)
 {
@@ -87,11 +64,31 @@ static void count_host(struct session *session, const struct event *event)
         hosts_take(session->hosts, event);
 }
 
+/* Where bytes go to a host each second is in the trail once, and their sum at the end. */
+static bool is_recordable(const struct session *session, const struct event *event)
+{
+    return event->what != EVENT_REACHED ||
+           !hosts_has_reached(session->hosts, event->texts[EVENT_PATH]);
+}
+
+static void tell(struct session *session, const struct event *event)
+{
+    const struct log *log = session->request->log;
+    struct members_of_event members;
+
+    if (!log && !session_tells(session))
+        return;
+    members_of_event(event, &members);
+    if (log)
+        log_members(log, event_name(event->what), members.items, members.count);
+    session_record_event(session, event, &members, is_recordable(session, event));
+}
+
 void session_event(struct session *session, const struct event *event)
 {
     struct bawn_error said;
 
-    log_it(session->request->log, event);
+    tell(session, event);
     switch (event->what) {
     case EVENT_FAILED:
         take_failure(session, event);
@@ -101,8 +98,15 @@ void session_event(struct session *session, const struct event *event)
         session_say(session, &said);
         break;
     case EVENT_BARRED:
+        note_refusal(session, event);
+        count_host(session, event);
+        break;
     case EVENT_REACHED:
         count_host(session, event);
+        break;
+    case EVENT_REFUSED:
+        note_refusal(session, event);
+        notes_take(&session->notes, event);
         break;
     case EVENT_STREAM:
         if (event->who == WHO_RECORDER)
@@ -128,6 +132,8 @@ static int hear(struct session *session, unsigned most)
     /* SECURITY: whoever tells such a thing is not what it was. */
     if (result < 0 && session->failure.errnum == 0)
         (void)error_errno(&session->failure, -result, "read what bawn's own processes tell");
+    if (result >= 0)
+        result = session_write_audit(session);
     return result < 0 ? result : 0;
 }
 

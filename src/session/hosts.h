@@ -9,20 +9,17 @@
 #include "wire/event.h"
 
 /* The last row of an answer is for the others. */
-enum { HOSTS_MOST = CONTROL_HOSTS_MAX - 1, HOSTS_TEXT_BYTES = 256 };
-
-struct host_count {
-    struct control_host sum;     /* a name without a port: it was only looked up */
-    char why[HOSTS_TEXT_BYTES];  /* of the first refusal */
-    char hint[HOSTS_TEXT_BYTES]; /* what would have allowed it */
-};
+enum { HOSTS_MOST = CONTROL_HOSTS_MAX - 1 };
 
 struct hosts {
-    struct host_count counts[HOSTS_MOST]; /* in the order in which they came */
+    struct control_host counts[HOSTS_MOST]; /* in the order in which they came; a name without a
+                                               port was only looked up */
     unsigned count;
-    struct host_count others; /* all that there was no room for, without a name */
+    struct control_host others; /* all that there was no room for, without a name */
 };
 
+/* Whether connections to it were counted already. */
+bool hosts_has_reached(const struct hosts *hosts, const char *name);
 void hosts_take(struct hosts *hosts, const struct event *event);
 
 /* In their order, and then the others where there are some; NULL: no more. hosts may be NULL, and
@@ -34,9 +31,5 @@ struct control_host hosts_sum(const struct hosts *hosts);
 void hosts_as_text(struct strbuf *out, const struct hosts *hosts);
 /* As the member "hosts" of an object. */
 void hosts_as_json(struct strbuf *out, const struct hosts *hosts);
-
-struct session;
-/* Names those that were refused. */
-void session_tell_hosts(const struct session *session);
 
 #endif

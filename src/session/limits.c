@@ -295,7 +295,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct session *sess
         say_text(session, text, (size_t)length);
 }
 
-static void tell_breach(const struct session *session, const struct cgroup_metrics *metrics)
+static void tell_breach(struct session *session, const struct cgroup_metrics *metrics)
 {
     enum breach breach =
         is_counted(session)
@@ -308,14 +308,32 @@ static void tell_breach(const struct session *session, const struct cgroup_metri
         (void)error_set(&said, ETIME, "limit.time", "the time limit of %llu s was reached",
                         (unsigned long long)session->request->image->limits.time_ms / 1000);
         error_hint(&said, "raise it with --timeout or sandbox.limits.time");
-        session_say(session, &said);
     } else if (breach == BREACH_MEMORY || breach == BREACH_PIDS) {
         breach_explain(breach, &session->limits, &said);
-        session_say(session, &said);
     } else if (session->is_pool_full) {
         breach_explain_full(session->request->image, &said);
-        session_say(session, &said);
     }
+    if (said.errnum == 0)
+        return;
+    session_tell(session, "limit", MEMBER_TEXT("code", said.code),
+                 MEMBER_TEXT("message", said.message), MEMBER_TEXT("hint", said.hint));
+    session_say(session, &said);
+}
+
+/* Why the command may have failed. */
+static void tell_refusals(const struct session *session)
+{
+    const char *id = session->audit.fd >= 0 ? session->audit.id : NULL;
+    autostrbuf struct strbuf out = {0};
+
+    if (session->request->is_quiet || session->request->report_fd >= 0)
+        return;
+    if (session->request->is_json)
+        refusals_as_json(&out, session->refusals, id);
+    else
+        refusals_as_text(&out, session->refusals, id);
+    if (out.text && !out.failed)
+        say_text(session, out.text, out.length);
 }
 
 static void tell_host_stats(const struct session *session)
@@ -419,7 +437,8 @@ void session_account(struct session *session)
     if (has_failed || session->is_timed_out)
         tell_breach(session, &metrics);
     session_tell_notes(session, has_failed);
-    session_tell_hosts(session);
+    if (has_failed)
+        tell_refusals(session);
     if (session->request->wants_stats)
         tell_stats(session, &metrics);
 }
@@ -436,7 +455,8 @@ static void say_as_json(const struct session *session, const struct bawn_error *
 
 void session_say(const struct session *session, const struct bawn_error *said)
 {
-    log_event(session->request->log, "said", {"code", said->code}, {"text", said->message});
+    log_event(session->request->log, "said", MEMBER_TEXT("code", said->code),
+              MEMBER_TEXT("text", said->message));
     /* It is in the report; and nobody reads our streams any more. */
     if (session->request->report_fd >= 0)
         return;

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static int refuse(const char *shown, struct bawn_error *err)
@@ -50,55 +49,26 @@ int log_open(struct log *log, const char *path, bool is_json, struct bawn_error 
     return 0;
 }
 
-static void put_time(char out[40])
-{
-    struct timespec now = {0};
-    struct tm date = {0};
-    size_t length;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)gmtime_r(&now.tv_sec, &date);
-    length = strftime(out, 40, "%Y-%m-%dT%H:%M:%S", &date);
-    (void)snprintf(out + length, 40 - length, ".%03ldZ", now.tv_nsec / 1000000);
-}
-
-/* A word as it is, anything else quoted. */
-static void add_value(struct strbuf *out, const char *value)
-{
-    if (*value && value[strcspn(value, " \"\\=")] == '\0' &&
-        strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:%") ==
-            strlen(value))
-        strbuf_add(out, value);
-    else
-        json_add_string(out, value);
-}
-
-void log_pairs(const struct log *log, const char *event, const struct log_pair *pairs, size_t count)
+void log_members(const struct log *log, const char *event, const struct member *members,
+                 size_t count)
 {
     autostrbuf struct strbuf line = {0};
-    char now[40];
+    char now[MEMBERS_TIME_BYTES];
 
     if (!log || log->fd < 0)
         return;
-    put_time(now);
+    members_time(now);
     if (log->is_json) {
         json_open(&line, NULL, '{');
         json_put_string(&line, "time", now);
-        json_put_uint(&line, "pid", (uint64_t)getpid());
+        json_put_uint(&line, "launcher", (uint64_t)getpid());
         json_put_string(&line, "event", event);
+        members_as_json(&line, members, count, true);
+        json_close(&line, '}');
     } else {
         strbuf_addf(&line, "%s %d %s", now, (int)getpid(), event);
+        members_as_text(&line, members, count, true);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (log->is_json) {
-            json_put_string(&line, pairs[i].name, pairs[i].value);
-        } else if (pairs[i].value) {
-            strbuf_addf(&line, " %s=", pairs[i].name);
-            add_value(&line, pairs[i].value);
-        }
-    }
-    if (log->is_json)
-        json_close(&line, '}');
     strbuf_add(&line, "\n");
     /* A log that takes no more is no reason to fail. */
     if (!line.failed && write(log->fd, line.text, line.length) < 0)

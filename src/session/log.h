@@ -9,6 +9,8 @@
 #ifndef SESSION_LOG_H
 #define SESSION_LOG_H
 
+#include "session/members.h"
+
 #include <bawn/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,15 +23,12 @@ struct log {
 /* Appends to the file; "-" is standard error. */
 int log_open(struct log *log, const char *path, bool is_json, struct bawn_error *err);
 
-/* event: a word. Then pairs: log_event(log, "end", {"status", text}). Without a log it costs
- * nothing but the call. */
-struct log_pair {
-    const char *name, *value; /* a value that is NULL is left out, or null */
-};
-void log_pairs(const struct log *log, const char *event, const struct log_pair *pairs,
-               size_t count);
+/* event: a word. Then members: log_event(log, "end", MEMBER_TEXT("status", text)). Without a log it
+ * costs nothing but the call. */
+void log_members(const struct log *log, const char *event, const struct member *members,
+                 size_t count);
 #define log_event(log, event, ...)                                                                 \
-    log_pairs(log, event, (const struct log_pair[]){__VA_ARGS__},                                  \
-              sizeof((const struct log_pair[]){__VA_ARGS__}) / sizeof(struct log_pair))
+    log_members(log, event, (const struct member[]){__VA_ARGS__},                                  \
+                sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
 
 #endif

@@ -59,23 +59,6 @@ static void tell_trace(const struct session *session, bool has_failed)
     session_say(session, &said);
 }
 
-/* Git tells an errno, and not that there is a way. */
-static void tell_git(const struct session *session)
-{
-    const char *path = session->notes.git;
-    struct bawn_error said = {0};
-
-    if (!path[0])
-        return;
-    (void)error_set(&said, EACCES, "run.git",
-                    "git was not let write %s, which says what git runs outside", path);
-    if (text_ends_with(path, "/config") || text_ends_with(path, "/.gitmodules"))
-        error_hint(&said, "do it outside, or allow it for one run: --rw %s", path);
-    else
-        error_hint(&said, "do it outside; a worktree or submodule that is there can be worked in");
-    session_say(session, &said);
-}
-
 /* The first line of a file .git, which says where it leads. False: there is no such file. */
 static bool read_gitfile(const char *path, char line[static GITFILE_BYTES])
 {
@@ -126,10 +109,6 @@ void notes_take(struct notes *notes, const struct event *event)
     if (event->what == EVENT_REFUSED && strcmp(event->texts[EVENT_CALL], "ptrace") == 0 &&
         !notes->tracer[0])
         (void)snprintf(notes->tracer, sizeof(notes->tracer), "%s", event->texts[EVENT_COMM]);
-    if (event->what == EVENT_REFUSED && strncmp(event->texts[EVENT_COMM], "git", 3) == 0 &&
-        strncmp(event->texts[EVENT_RULE], "protect", 7) == 0 && strstr(path, "/.git") &&
-        strlen(path) < NOTES_PATH_BYTES && !notes->git[0])
-        (void)stpcpy(notes->git, path);
     if (event->what != EVENT_GITFILE)
         return;
     if (path[0] && strlen(path) < NOTES_PATH_BYTES && notes->gitfile_count < NOTES_GITFILES)
@@ -142,7 +121,5 @@ void session_tell_notes(struct session *session, bool has_failed)
 {
     session_hear(session);
     tell_trace(session, has_failed);
-    if (has_failed)
-        tell_git(session);
     tell_gitfiles(session);
 }

@@ -8,9 +8,7 @@
 enum { NOTES_GITFILES = 8, NOTES_PATH_BYTES = 1024 };
 
 struct notes {
-    char tracer[16];            /* the first program that wanted to trace another; "": none did */
-    char git[NOTES_PATH_BYTES]; /* the first path of git's own that git was not let write; "": none
-                                 */
+    char tracer[16]; /* the first program that wanted to trace another; "": none did */
     unsigned gitfile_count;
     char gitfiles[NOTES_GITFILES][NOTES_PATH_BYTES]; /* host paths */
     bool has_more_gitfiles;

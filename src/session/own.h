@@ -6,11 +6,13 @@
 #include "base/loop.h"
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
+#include "session/audit.h"
 #include "session/hosts.h"
 #include "session/keeper.h"
 #include "session/net.h"
 #include "session/notes.h"
 #include "session/recorder.h"
+#include "session/refusals.h"
 #include "session/registry.h"
 #include "session/relay.h"
 #include "session/scribe.h"
@@ -47,13 +49,17 @@ struct session {
     struct loop_source sync_source, notify_source, signal_source, witness_source, events_source;
     int channel, events_fd; /* where its processes tell events, and where they are read; -EBADF */
     struct notes notes;
-    int watch_fd; /* of inotify, for the watcher; -EBADF: nothing hidden can appear */
+    struct audit audit;
+    struct feed feed;
+    char sid[SID_BYTES]; /* its name, or "": none yet */
+    int watch_fd;        /* of inotify, for the watcher; -EBADF: nothing hidden can appear */
     struct aide watcher;
     struct aide veth_guard; /* takes the network mode veth down, whoever is killed */
     struct aide engine;     /* waits for the program that leads out, and ends it */
     int engine_log;         /* what that program says; -EBADF: there is none */
     struct net net;
-    struct hosts *hosts; /* NULL: none was named yet */
+    struct hosts *hosts;       /* NULL: none was named yet */
+    struct refusals *refusals; /* the same */
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */
@@ -168,6 +174,31 @@ void session_event(struct session *session, const struct event *event);
 /* A process of the session's own has ended before its time. Negative: so does the session, and
  * session->failure says why. */
 int session_lost(struct session *session, enum event_who who, int wait_status);
+
+/* Its name: chosen when it is first needed, or once more. */
+int session_name(struct session *session, bool anew, struct bawn_error *err);
+
+/* session/audit.c. Where the trail is required: before a command is in the sandbox. */
+int session_require_audit(struct session *session, struct bawn_error *err);
+/* Elsewhere, when the command runs. */
+void session_begin_audit(struct session *session);
+/* Whether somebody is told. */
+bool session_tells(const struct session *session);
+/* One thing that happened, by its name; and an event, which is only for the stream unless it is
+ * recordable. */
+void session_record(struct session *session, const char *event, const struct member *members,
+                    size_t count);
+#define session_tell(session, event, ...)                                                          \
+    session_record(session, event, (const struct member[]){__VA_ARGS__},                           \
+                   sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
+void session_record_event(struct session *session, const struct event *event,
+                          const struct members_of_event *members, bool is_recordable);
+/* What was recorded so far is in the file afterwards. Negative: the session ends, and
+ * session->failure says why. The second also looks after what is old. */
+int session_write_audit(struct session *session);
+int session_settle_audit(struct session *session);
+/* The last record; error may be NULL. */
+int session_end_audit(struct session *session, int status, const struct bawn_error *error);
 
 /* Files that are copied into the sandbox (session/copies.c): before the launch, when the sandbox is
  * there, and when nobody is left in it. */

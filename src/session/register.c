@@ -37,6 +37,11 @@ static int make_sid(char sid[SID_BYTES], struct bawn_error *err)
     return 0;
 }
 
+int session_name(struct session *session, bool anew, struct bawn_error *err)
+{
+    return *session->sid && !anew ? 0 : make_sid(session->sid, err);
+}
+
 static int make_socket(struct control *control, int dir_fd, struct bawn_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -109,11 +114,12 @@ static int make_directory(struct control *control, const char *name, struct bawn
 
 static int publish(struct control *control, int dir_fd, const char *name, struct bawn_error *err)
 {
-    struct keeper_page *page = control->session->keeper.page;
+    struct session *session = control->session;
+    struct keeper_page *page = session->keeper.page;
 
     for (int i = 0; i < TRIES; i++) {
-        char sid[SID_BYTES];
-        int result = make_sid(sid, err);
+        const char *sid = session->sid;
+        int result = session_name(session, i > 0, err);
 
         if (result == 0)
             result = make_record(control, dir_fd, sid, err);
@@ -121,14 +127,17 @@ static int publish(struct control *control, int dir_fd, const char *name, struct
             continue;
         if (result < 0)
             return result;
-        memcpy(page->sid, sid, sizeof(sid));
+        memcpy(page->sid, sid, SID_BYTES);
         if (renameat(control->registry.fd, name, control->registry.fd, sid) == 0) {
-            memcpy(control->sid, sid, sizeof(sid));
+            memcpy(control->sid, sid, SID_BYTES);
+            /* The trail may have another name: see session/audit.c. */
+            if (i > 0)
+                session_tell(session, "named", MEMBER_TEXT("sid", sid));
             return 0;
         }
         /* SECURITY: it is another's: not to be removed with us. */
         page->sid[0] = '\0';
-        recorder_forget(&control->session->recorder);
+        recorder_forget(&session->recorder);
         if (errno != EEXIST && errno != ENOTEMPTY)
             break;
     }
@@ -235,11 +244,13 @@ static int on_register(void *context)
 {
     struct session *session = context;
 
-    session_let_go(session);
-    /* A command that runs already is not ended for it. */
-    if (session->control || control_new(session, NULL) == 0)
-        (void)control_register(session->control, NULL);
-    return 0;
+    if (!session->is_unlisted && !session->request->is_detached) {
+        session_let_go(session);
+        /* A command that runs already is not ended for it. */
+        if (session->control || control_new(session, NULL) == 0)
+            (void)control_register(session->control, NULL);
+    }
+    return session_settle_audit(session);
 }
 
 static int welcome_owner(struct session *session, struct bawn_error *err)
@@ -261,13 +272,10 @@ int session_publish(struct session *session, struct bawn_error *err)
 
     if (result < 0)
         return result;
-    if (session->is_unlisted)
+    loop_set_timer(&session->loop, &session->register_timer, REGISTER_AFTER_MS, 0, on_register,
+                   session);
+    if (session->is_unlisted || !request->is_detached)
         return 0;
-    if (!request->is_detached) {
-        loop_set_timer(&session->loop, &session->register_timer, REGISTER_AFTER_MS, 0, on_register,
-                       session);
-        return 0;
-    }
     result = session->control ? 0 : control_new(session, err);
     if (result == 0)
         result = control_register(session->control, err);

@@ -179,13 +179,13 @@ static void log_sandbox(const struct session *session, const struct launch_comma
         return;
     (void)snprintf(pid, sizeof(pid), "%d", (int)session->launch.pid);
     (void)snprintf(ms, sizeof(ms), "%lld", (long long)(clock_ms() - session->started_ms));
-    log_event(log, "sandbox", {"init", pid}, {"after_ms", ms},
-              {"skeleton", session->request->skeleton ? "kept" : "none"},
-              {"terminal", command->flags & EXEC_TTY ? "yes" : "no"},
-              {"calls", session->launch.notify_fd >= 0 ? "held" : "not held"});
+    log_event(log, "sandbox", MEMBER_TEXT("init", pid), MEMBER_TEXT("after_ms", ms),
+              MEMBER_TEXT("skeleton", session->request->skeleton ? "kept" : "none"),
+              MEMBER_TEXT("terminal", command->flags & EXEC_TTY ? "yes" : "no"),
+              MEMBER_TEXT("calls", session->launch.notify_fd >= 0 ? "held" : "not held"));
     for (size_t i = 0; i < CGROUP_PATHS; i++) {
         if (session->group->paths[i][0])
-            log_event(log, "control-group", {"path", session->group->paths[i]});
+            log_event(log, "control-group", MEMBER_TEXT("path", session->group->paths[i]));
     }
 }
 
@@ -202,6 +202,11 @@ static int fix_size(struct session *session, struct launch_command *command, str
     return 0;
 }
 
+static int begin_record(void *context, struct bawn_error *err)
+{
+    return session_require_audit(context, err);
+}
+
 static int start_sandbox(struct session *session, struct bawn_error *err)
 {
     const struct image *image = session->request->image;
@@ -213,6 +218,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .skeleton = session->request->skeleton,
                                      .holds = session->request->holds,
                                      .holds_context = session->request->holds_context,
+                                     .begins = begin_record,
+                                     .begins_context = session,
                                      .own_argv = session->request->own_argv,
                                      .first = command.argv && !is_routed ? &command : NULL,
                                      .cgroup_fd = cgroup_clone_fd(session->group),
@@ -239,7 +246,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         result = session_note_copies(session, err);
     if (result == 0) {
         result = launch_start(&request, &session->launch, err);
-        session->request->is_stale = result < 0;
+        session->request->is_stale = result < 0 && session->audit.failure.errnum == 0;
     }
     /* Then the command comes when its network works, and somebody will take that down. */
     if (result == 0 && (image->flags & IMAGE_VETH))
@@ -290,6 +297,7 @@ static int run(struct session *session, struct bawn_error *err)
     if (result < 0)
         return result;
     session_set_clock(session);
+    session_begin_audit(session);
     result = loop_run(&session->loop, -1, err);
     if (result < 0 && session->failure.errnum > 0)
         *err = session->failure;
@@ -360,7 +368,20 @@ static int final_wait_status(const struct session *session)
     return session->has_ended ? session->wait_status : W_EXITCODE(STATUS_FAILED, 0);
 }
 
-static void end(struct session *session)
+/* The last record: what whoever started it is told. */
+static int record_end(struct session *session, int result, struct bawn_error *err)
+{
+    int status = result < 0 ? STATUS_FAILED : status_of(final_wait_status(session));
+    int recorded = session_end_audit(session, status, result < 0 ? err : NULL);
+
+    if (recorded == 0 || result < 0)
+        return result;
+    if (err)
+        *err = session->failure;
+    return recorded;
+}
+
+static int end(struct session *session, int result, struct bawn_error *err)
 {
     terminal_stop(&session->terminal);
     relays_stop(&session->relays);
@@ -381,7 +402,8 @@ static void end(struct session *session)
     aide_end(&session->watcher, 0);
     session_end_copies(session);
     session_hear(session);
-    recorder_end(session, status_of(final_wait_status(session)));
+    result = record_end(session, result, err);
+    recorder_end(session, result < 0 ? STATUS_FAILED : status_of(final_wait_status(session)));
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);
@@ -390,6 +412,7 @@ static void end(struct session *session)
     control_free(session->control, final_wait_status(session));
     /* Descriptors are left to the end of the process, which comes now. */
     loop_done(&session->loop);
+    return result;
 }
 
 /* Nothing is open yet. */
@@ -401,6 +424,10 @@ static void init(struct session *session, struct session_request *request)
     session->recorder.kept.fd = -EBADF;
     session->recorder.entry.dir_fd = session->recorder.entry.end_fd = -EBADF;
     session->watch_fd = session->net.control_fd = -EBADF;
+    session->audit = (struct audit){.fd = -EBADF, .head_fd = -EBADF, .place = LEDGER_NOWHERE};
+    chain_init(&session->audit.written);
+    chain_init(&session->audit.next);
+    session->feed = request->feed ? *request->feed : (struct feed){.fd = -EBADF};
     session->net.dial_fd = session->net.wishes_fd = -EBADF;
     session->channel = session->events_fd = session->engine_log = -EBADF;
     session->signal_fd = session->master_fd = -EBADF;
@@ -422,7 +449,7 @@ int session_run(struct session_request *request, struct bawn_error *err)
     result = loop_init(&session.loop, err);
     if (result == 0)
         result = run(&session, err);
-    end(&session);
+    result = end(&session, result, err);
     /* Another program goes on from here, which can be interrupted. */
     if (request->is_stale)
         (void)sigprocmask(SIG_SETMASK, &session.signals_before, NULL);

@@ -4,6 +4,7 @@
 #define SESSION_SESSION_H
 
 #include "base/limits.h"
+#include "session/audit.h"
 #include "session/log.h"
 #include "session/registry.h"
 #include "wire/image.h"
@@ -21,8 +22,10 @@ struct session_request {
     int further[LIMIT_FURTHER_FDS]; /* descriptors of ours that the command gets, too */
     unsigned further_count;
     bool is_json;                 /* what is said at the end is for programs */
+    bool is_quiet;                /* what was refused is not said */
     char *const *command_environ; /* what the command gets of it, and what it was given instead */
     const struct log *log;        /* or NULL */
+    const struct feed *feed;      /* for a program that wants to know what happens, or NULL */
     struct winsize size;          /* of the command's terminal; 0 where it follows the user's */
     bool is_proven;   /* a probe inside was contained: now, or when the image was kept */
     bool writes_back; /* copies that were changed inside replace the originals at the end */

@@ -3,11 +3,14 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/strbuf.h"
-#include "policy/message.h"
+#include "policy/explain.h"
 #include "supervise/call.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,10 +19,11 @@ static void forget(struct refusal *refusal)
 {
     free(refusal->path);
     free(refusal->rule);
+    free(refusal->hint);
     *refusal = (struct refusal){0};
 }
 
-enum { TOLD_A_SECOND = 64 };
+enum { TOLD_A_SECOND = 64, EXE_BYTES = 1024 };
 
 static bool may_tell(struct reports *reports)
 {
@@ -31,23 +35,54 @@ static bool may_tell(struct reports *reports)
     return reports->told++ < TOLD_A_SECOND;
 }
 
+/* Its command line, as it stands there now: words with EVENT_ARGV_END between them. */
+static void read_argv(struct caller *caller, char argv[static EVENT_ARGV_BYTES])
+{
+    int proc_fd = caller_proc(caller);
+    autoclose int fd = proc_fd < 0 ? -EBADF : openat(proc_fd, "cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, argv, EVENT_ARGV_BYTES - 1);
+    size_t length = got > 0 ? (size_t)got : 0;
+
+    while (length > 0 && argv[length - 1] == '\0')
+        length--;
+    argv[length] = '\0';
+    for (size_t i = 0; i < length; i++)
+        argv[i] = argv[i] == '\0' ? EVENT_ARGV_END : argv[i] == EVENT_ARGV_END ? '?' : argv[i];
+}
+
+static void read_exe(struct caller *caller, char *exe, size_t size)
+{
+    int proc_fd = caller_proc(caller);
+    ssize_t got = proc_fd < 0 ? -1 : readlinkat(proc_fd, "exe", exe, size - 1);
+
+    exe[got > 0 ? got : 0] = '\0';
+}
+
 /* call: of the last one, or NULL. */
 static void tell(struct reports *reports, struct refusal *refusal, const struct call *call)
 {
     char name[CALLER_NAME_BYTES] = "";
+    char argv[EVENT_ARGV_BYTES] = "";
+    char exe[EXE_BYTES] = "";
     struct event event = {.what = EVENT_REFUSED,
                           .verdict = refusal->verdict,
                           .errnum = refusal->errnum,
                           .times = refusal->untold,
                           .lost = reports->lost,
                           .texts = {[EVENT_COMM] = name,
+                                    [EVENT_EXE] = exe,
+                                    [EVENT_ARGV] = argv,
+                                    [EVENT_OP] = refusal->op,
                                     [EVENT_CALL] = refusal->kind->name,
                                     [EVENT_PATH] = refusal->path,
-                                    [EVENT_RULE] = refusal->rule}};
+                                    [EVENT_RULE] = refusal->rule,
+                                    [EVENT_HINT] = refusal->hint}};
 
     if (call) {
         event.pid = (int32_t)call->notif->pid;
         (void)caller_name(call->caller, name);
+        read_argv(call->caller, argv);
+        read_exe(call->caller, exe, sizeof(exe));
     }
     refusal->untold = 0;
     reports->lost = 0;
@@ -67,19 +102,47 @@ static struct refusal *find(struct reports *reports, const struct call *call, co
     return NULL;
 }
 
-/* Which rule it was, in words. */
+/* What the call was about. */
+static const char *operation(const struct call *call)
+{
+    static const char *const others[] = {"connect", "bind", "listen", "ioctl", "ptrace"};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(call->kind->name, others[i]) == 0)
+            return strcmp(others[i], "ptrace") == 0 ? "trace" : others[i];
+    }
+    return "write";
+}
+
+/* Which rule it was, in words, and what would allow it. */
 static void find_rule(const struct call *call, const char *path, struct refusal *refusal)
 {
     autostrbuf struct strbuf rule = {0};
+    autostrbuf struct strbuf hint = {0};
+    struct path_decision decisions[PATH_OP_COUNT];
     struct path_decision decision;
+    char buffer[GUARD_PATH_BYTES];
+    struct path_story story = {.op = MESSAGE_WRITE, .asked = path, .decision = &decision};
 
     refusal->verdict = VERDICT_DENY;
+    refusal->op = operation(call);
     if (!call_explain(call, path, &decision))
         return;
     if (decision.access == ACCESS_ASK)
         refusal->verdict = VERDICT_ASK;
     message_label(&decision, &rule);
     refusal->rule = rule.failed ? NULL : take_ptr(&rule.text);
+    story.resolved = guard_outside(call->guard, path, buffer);
+    story.is_socket = strcmp(refusal->op, "connect") == 0;
+    /* What cannot be read is refused for that, whatever else was wanted. */
+    if (strcmp(refusal->op, "write") == 0 &&
+        decide_path(&call->guard->policy, story.resolved, decisions) == 0 &&
+        decisions[PATH_READ].access >= ACCESS_ASK) {
+        story.op = MESSAGE_READ;
+        refusal->op = "read";
+    }
+    explain_path_remedy(&story, &hint);
+    refusal->hint = hint.failed ? NULL : take_ptr(&hint.text);
 }
 
 /* The oldest is forgotten. */
@@ -101,6 +164,7 @@ void report_refusal(const struct call *call, const char *path, int errnum)
 
     if (!reports->report)
         return;
+    reports->last = call->notif->id;
     refusal = find(reports, call, path, errnum);
     if (refusal) {
         refusal->untold++;
@@ -116,6 +180,30 @@ void report_refusal(const struct call *call, const char *path, int errnum)
     find_rule(call, path, refusal);
     if (may_tell(reports))
         tell(reports, refusal, call);
+}
+
+void report_read_only(const struct call *call)
+{
+    autofree char *whole = NULL;
+    autofree char *path = NULL;
+    char start[LIMIT_PATH_BYTES] = "";
+    char name[32];
+    ssize_t length = 0;
+
+    if (!call->reports->report || call->reports->last == call->notif->id)
+        return;
+    if (call->paths[0][0] != '/' && call->starts[0] >= 0) {
+        (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", call->starts[0]);
+        length = readlink(name, start, sizeof(start) - 1);
+    }
+    start[length > 0 ? length : 0] = '\0';
+    if (asprintf(&whole, "%s%s%s", start, call->paths[0][0] ? "/" : "", call->paths[0]) < 0) {
+        whole = NULL;
+        return;
+    }
+    path = path_normalize("/", whole);
+    if (path)
+        report_refusal(call, path, EROFS);
 }
 
 void report_limit(const struct call *call, int errnum)

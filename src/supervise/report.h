@@ -24,7 +24,8 @@ struct refusal {
     int errnum;
     uint32_t verdict;
     uint32_t untold; /* how often since it was told */
-    char *path, *rule;
+    const char *op;
+    char *path, *rule, *hint;
 };
 
 struct reports {
@@ -35,11 +36,15 @@ struct reports {
     int64_t second; /* the last one in which one was told */
     unsigned told;  /* in that second */
     uint32_t lost;  /* not told, and forgotten */
+    uint64_t last;  /* the call that was reported last, by the id of its notification */
     char *gitfiles[REPORT_GITFILES];
     unsigned gitfile_count;
 };
 
 void report_refusal(const struct call *call, const char *path, int errnum);
+/* The kernel refused what the rules left to a read-only mount: also a refusal, if it is not one
+ * already. */
+void report_read_only(const struct call *call);
 /* A call waits for somebody else, and too many do already. */
 void report_limit(const struct call *call, int errnum);
 /* SECURITY: a file at the name .git leads git to any repository, and what it says is written after

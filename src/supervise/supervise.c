@@ -277,6 +277,8 @@ static void handle(struct supervisor *supervisor, struct call *call)
         return;
     if (r == 0)
         r = perform(supervisor, call);
+    if (r == -EROFS)
+        report_read_only(call);
     if (r == 0 && (call->must_wait || call->is_kept))
         return;
     if (r == 0 && call->is_continued)

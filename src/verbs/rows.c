@@ -260,6 +260,13 @@ static const struct option run_rows[] = {
      .value = "FORMAT",
      .words = log_formats,
      .help = "The form of the debug log: lines for people, or one JSON object a line."},
+    {.id = OPTION_EVENTS,
+     .name = "events",
+     .value = "FD",
+     .help = "For programs: write what happens to your descriptor FD, one JSON object a line: the "
+             "start, each refusal, hosts, limits, the end. A reader who is slow misses some, and "
+             "never holds the command up, which does not get the descriptor. "
+             "docs/PROTOCOL-audit.md describes the objects."},
     {.id = OPTION_BEST_EFFORT,
      .name = "best-effort",
      .help = "Run even where this host cannot enforce a rule, and say which."},

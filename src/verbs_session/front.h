@@ -21,6 +21,7 @@ struct front {
     struct given_variables variables; /* of the command, where --env gives one a value */
     int further[LIMIT_FURTHER_FDS];   /* descriptors that the command gets, too */
     unsigned further_count;
+    int events_fd; /* where it is told what happens; else -EBADF */
     bool json, quiet;
     bool has_dashes; /* "--" stood before the words */
     int plan_fd;     /* given by whoever made the plan; else -EBADF */

@@ -30,9 +30,11 @@ static const size_t text_bytes[EVENT_TEXTS] = {
     [EVENT_MESSAGE] = sizeof(((struct bawn_error *)0)->message),
     [EVENT_HINT] = sizeof(((struct bawn_error *)0)->hint),
     [EVENT_EXE] = EXE_BYTES,
+    [EVENT_ARGV] = EVENT_ARGV_BYTES,
+    [EVENT_OP] = 16,
 };
 _Static_assert(sizeof(struct head) + 16 + 32 + EVENT_PATH_BYTES + LIMIT_PATH_BYTES +
-                       sizeof(struct bawn_error) + EXE_BYTES <=
+                       sizeof(struct bawn_error) + EXE_BYTES + EVENT_ARGV_BYTES + 16 <=
                    EVENT_BYTES,
                "the largest event fits");
 

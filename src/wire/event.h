@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_VERSION = 4 };
+enum { EVENT_VERSION = 5 };
 
 enum event_what {
     EVENT_REFUSED, /* a call of the command's: call, path, rule, verdict, errnum */
@@ -63,9 +63,14 @@ enum event_text {
     EVENT_CODE,
     EVENT_MESSAGE,
     EVENT_HINT,
-    EVENT_EXE, /* the path inside of the program that made the call, where somebody looked */
+    EVENT_EXE,  /* the path inside of the program that made the call, where somebody looked */
+    EVENT_ARGV, /* its command line, where somebody looked: words with EVENT_ARGV_END between them
+                 */
+    EVENT_OP,   /* what the call was about: "read", "write", "connect", "bind", "trace", ... */
     EVENT_TEXTS,
 };
+/* SECURITY: in a word it is replaced, so that a program cannot make up further words. */
+enum { EVENT_ARGV_END = 0x1f, EVENT_ARGV_BYTES = 2048 };
 
 struct event {
     uint32_t what;                  /* enum event_what */
@@ -80,7 +85,7 @@ struct event {
     const char *texts[EVENT_TEXTS]; /* NULL is "" */
 };
 
-enum { EVENT_PATH_BYTES = 2 * LIMIT_PATH_BYTES, EVENT_BYTES = EVENT_PATH_BYTES + 8 * 1024 };
+enum { EVENT_PATH_BYTES = 2 * LIMIT_PATH_BYTES, EVENT_BYTES = EVENT_PATH_BYTES + 10 * 1024 };
 
 /* Returns the size. What is longer than its text may be is cut. */
 size_t event_pack(const struct event *event, char bytes[static EVENT_BYTES]);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "policy/setting.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -10,7 +11,7 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimF";
+const char image_magic[8] = "bawnimG";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -97,6 +98,8 @@ int image_check(const void *bytes, size_t size, struct bawn_error *err)
     if (size < sizeof(*image) || memcmp(image->magic, image_magic, sizeof(image_magic)) != 0 ||
         image->size != size || memchr(image->version, 0, sizeof(image->version)) == NULL ||
         memchr(image->release, 0, sizeof(image->release)) == NULL ||
+        memchr(image->policy_hash, 0, sizeof(image->policy_hash)) == NULL ||
+        image->audit > AUDIT_OFF || image->network_mode > NETWORK_HOST ||
         strcmp(image->version, BAWN_VERSION) != 0 || !parts_fit(image, size) ||
         !strings_fit(image) || !ports_fit(image))
         return error_set(err, EBADMSG, "image.bad", "compiled plan: not one of this version");
