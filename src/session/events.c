@@ -124,15 +124,18 @@ static int hear(struct session *session, unsigned most)
     struct event event;
     int result = 1;
 
-    for (unsigned i = 0; result > 0 && i < most; i++) {
+    unsigned heard = 0;
+
+    while (result > 0 && heard < most) {
         result = event_receive(session->events_fd, bytes, &event);
         if (result > 0)
             session_event(session, &event);
+        heard += result > 0;
     }
     /* SECURITY: whoever tells such a thing is not what it was. */
     if (result < 0 && session->failure.errnum == 0)
         (void)error_errno(&session->failure, -result, "read what bawn's own processes tell");
-    if (result >= 0)
+    if (result >= 0 && heard > 0)
         result = session_write_audit(session);
     return result < 0 ? result : 0;
 }
