@@ -165,3 +165,88 @@ void json_put_error(struct strbuf *out, const struct bawn_error *err, const char
         json_put_raw(out, "complaints", complaints);
     json_close(out, '}');
 }
+
+/* Behind the string that begins there; NULL: it has no end. */
+static const char *skip_string(const char *at)
+{
+    for (at++; *at != '"'; at++) {
+        at += *at == '\\';
+        if (!*at)
+            return NULL;
+    }
+    return at + 1;
+}
+
+static const char *skip_value(const char *at)
+{
+    size_t depth = 0;
+
+    do {
+        if (*at == '"')
+            at = skip_string(at);
+        else if (*at == '{' || *at == '[')
+            depth++, at++;
+        else if (*at == '}' || *at == ']')
+            depth--, at++;
+        else if (depth > 0 && *at)
+            at++;
+        else
+            return strspn(at, "-+.0123456789eEtrufalsn")
+                       ? at + strspn(at, "-+.0123456789eEtrufalsn")
+                       : NULL;
+    } while (at && depth > 0);
+    return at;
+}
+
+/* What stands between values. */
+static const char *skip_between(const char *at)
+{
+    return at + strspn(at, ", \t");
+}
+
+bool json_next_item(const char **at, struct json_member *ret_item)
+{
+    const char *value = skip_between(*at);
+    const char *end = *value && *value != ']' && *value != '}' ? skip_value(value) : NULL;
+
+    if (!end)
+        return false;
+    *ret_item = (struct json_member){.value = value, .value_length = (size_t)(end - value)};
+    *at = end;
+    return true;
+}
+
+bool json_next(const char **at, struct json_member *ret_member)
+{
+    const char *key = skip_between(*at);
+    const char *end = *key == '"' ? skip_string(key) : NULL;
+    const char *colon = end ? end + strspn(end, " \t") : "";
+
+    if (*colon != ':')
+        return false;
+    *at = colon + 1;
+    if (!json_next_item(at, ret_member))
+        return false;
+    ret_member->key = key + 1;
+    ret_member->key_length = (size_t)(end - key) - 2;
+    return true;
+}
+
+bool json_is(const struct json_member *member, const char *key)
+{
+    return strlen(key) == member->key_length && strncmp(member->key, key, member->key_length) == 0;
+}
+
+void json_add_word(struct strbuf *out, const char *value, size_t length)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:%";
+    bool is_plain = length > 2 && *value == '"';
+
+    for (size_t i = 1; is_plain && i + 1 < length; i++)
+        is_plain = strchr(plain, value[i]) != NULL;
+    if (is_plain)
+        strbuf_add_bytes(out, value + 1, length - 2);
+    else
+        strbuf_add_bytes(out, value, length);
+}

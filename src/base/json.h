@@ -37,6 +37,21 @@ void json_put_error(struct strbuf *out, const struct bawn_error *err, const char
 /* A document as json_open and its like write it, laid out for people: one value a line. */
 void json_add_pretty(struct strbuf *out, const char *document);
 
+/*
+ * The next member of an object whose text is ours: *at begins behind the bracket. Spans are of that
+ * text; a string has its quotes. False: there is none, or what stands there is no JSON.
+ */
+struct json_member {
+    const char *key, *value;
+    size_t key_length, value_length;
+};
+bool json_next(const char **at, struct json_member *ret_member);
+/* The same in an array: without a key. */
+bool json_next_item(const char **at, struct json_member *ret_item);
+bool json_is(const struct json_member *member, const char *key);
+/* A value as one word: a string that is one loses its quotes. */
+void json_add_word(struct strbuf *out, const char *value, size_t length);
+
 /* The string alone, quoted, without a comma before it; and quoted for YAML, which writes characters
  * past U+FFFF in another way and all others in the same. */
 void json_add_string(struct strbuf *out, const char *value);

@@ -69,6 +69,9 @@ static int detach(const struct front *front, struct session_request *request,
                       "bawn: what the command says, and its exit status, are not kept: %s\n"
                       "hint: %s\n",
                       report.unkept.message, report.unkept.hint);
+    if (report.unrecorded.errnum && !front->quiet)
+        (void)fprintf(stderr, "bawn: %s\nhint: %s\n", report.unrecorded.message,
+                      report.unrecorded.hint);
     if (front->json) {
         json_open(&out, NULL, '{');
         json_put_string(&out, "sid", report.sid);

@@ -19,7 +19,8 @@ enum {
     FORMAT = 1,
     DETAIL_BYTES = 4 * 1024 * 1024, /* behind that events are only counted */
     COUNT_MS = 60 * 1000,           /* and told so often */
-    SWEEPS = 128,                   /* of so many short sessions one looks after old trails */
+    SOON_MS = 25,
+    SWEEPS = 128, /* of so many sessions one looks after old trails */
 };
 
 static bool is_recorded(const struct session *session)
@@ -156,6 +157,9 @@ static int fail(struct session *session, int errnum)
                    "the policy says 'audit: required', so bawn ended the command. Make room for %s",
                    audit->place.path);
         session->failure = audit->failure;
+        /* SECURITY: whoever called us may go on for a while. */
+        if (session->launch.pidfd >= 0)
+            launch_kill(&session->launch);
         return -errnum;
     }
     error_hint(&audit->failure,
@@ -226,6 +230,17 @@ int session_write_audit(struct session *session)
     return result < 0 ? fail(session, -result) : 0;
 }
 
+static int on_time(void *context)
+{
+    return session_write_audit(context);
+}
+
+void session_write_soon(struct session *session)
+{
+    if (is_recorded(session) && session->audit.timer.at_ms == 0)
+        loop_set_timer(&session->loop, &session->audit.timer, SOON_MS, 0, on_time, session);
+}
+
 static void put_start(struct session *session)
 {
     const struct session_request *request = session->request;
@@ -263,6 +278,7 @@ static void put_start(struct session *session)
             notes[count++] = image_string(image, *note);
     }
     notes[count] = NULL;
+    session->audit.has_begun = true;
     session_record(session, "start", members, sizeof(members) / sizeof(members[0]));
 }
 
@@ -353,19 +369,11 @@ void session_begin_audit(struct session *session)
     put_start(session);
 }
 
+/* Whoever lists them does, too. */
 static void look_after_old(const struct session *session)
 {
-    if (session->audit.place.dir_fd >= 0)
+    if (session->audit.place.dir_fd >= 0 && clock_usec() % SWEEPS == 0)
         ledger_sweep(&session->audit.place);
-}
-
-int session_settle_audit(struct session *session)
-{
-    int result = session_write_audit(session);
-
-    look_after_old(session);
-    session->audit.is_settled = true;
-    return result;
 }
 
 /* What went to each host. */
@@ -389,7 +397,6 @@ static void put_traffic(struct session *session)
 
 int session_end_audit(struct session *session, int status, const struct bawn_error *error)
 {
-    struct audit *audit = &session->audit;
     uint64_t code = (uint64_t)status;
     uint64_t elapsed = (uint64_t)(clock_ms() - session->started_ms);
     const struct member members[] = {
@@ -400,14 +407,14 @@ int session_end_audit(struct session *session, int status, const struct bawn_err
     };
     int result;
 
-    if (!session_tells(session))
+    /* The host was not as the plan said: it is tried once more. */
+    if (!session_tells(session) || !session->audit.has_begun)
         return 0;
     put_counts(session);
     put_traffic(session);
     tell(session, "end", members, sizeof(members) / sizeof(members[0]), true);
     result = session_write_audit(session);
-    if (!audit->is_settled && (clock_usec() % SWEEPS) == 0)
-        look_after_old(session);
+    look_after_old(session);
     feed_end(&session->feed);
     return result;
 }

@@ -32,8 +32,9 @@ struct audit {
     uint64_t only[EVENT_COUNT]; /* events that are only counted, since the last count */
     int64_t counted_ms;         /* when that was */
     struct bawn_error failure;
+    struct loop_timer timer; /* rings when what waits is to be written */
     bool is_required;
-    bool is_settled; /* it has lived for a moment */
+    bool has_begun; /* its start was told */
 };
 
 /* The stream. */

@@ -110,6 +110,32 @@ static struct job *new_job(struct client *client, uint32_t name)
     return job;
 }
 
+/* Where the trail is required it has the command before that runs. */
+static int record_exec(struct session *session, const struct job *job, char *const *argv,
+                       struct bawn_error *err)
+{
+    uint64_t number = job->number;
+    int result;
+
+    session_tell(session, "exec", MEMBER_NUMBER("job", &number),
+                 MEMBER_COMMAND("argv", (const char *const *)(uintptr_t)argv));
+    session_write_soon(session);
+    result = session->audit.is_required ? session_write_audit(session) : 0;
+    if (result < 0)
+        *err = session->failure;
+    return result;
+}
+
+static void record_exited(struct session *session, const struct job *job, int wait_status)
+{
+    uint64_t number = job->number;
+    uint64_t status = (uint64_t)session_status_of(wait_status);
+
+    session_tell(session, "exited", MEMBER_NUMBER("job", &number),
+                 MEMBER_NUMBER("status", &status));
+    session_write_soon(session);
+}
+
 static int start(struct client *client, const struct control_message *message,
                  const struct control_strings *strings, const int fds[CONTROL_FDS],
                  struct scribe **scribe, struct bawn_error *err)
@@ -132,6 +158,8 @@ static int start(struct client *client, const struct control_message *message,
     command.job = job->number;
     result = launch_environ(image, strings->envp, &variables, err);
     command.envp = variables;
+    if (result == 0)
+        result = record_exec(session, job, strings->argv, err);
     if (result == 0)
         result = launch_exec(&session->launch, &command, err);
     if (result < 0)
@@ -304,6 +332,7 @@ void control_job_message(struct control *control, const struct sync_message *mes
     if (!job)
         return;
     if (message->point == SYNC_EXITED) {
+        record_exited(control->session, job, message->value);
         end_settled(control, job, message->value);
     } else if (message->point == SYNC_STARTED) {
         if (job->client)

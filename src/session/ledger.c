@@ -15,7 +15,6 @@
 #include <time.h>
 
 #define SUFFIX ".ndjson"
-enum { ORPHAN_SECONDS = 60 * 60 };
 
 int ledger_open_place(struct ledger_place *place, bool makes, struct bawn_error *err)
 {
@@ -163,6 +162,14 @@ int ledger_list(const struct ledger_place *place, struct ledger_ids *ids, struct
     return result < 0 ? error_errno(err, -result, "list %s", place->path) : 0;
 }
 
+int ledger_list_heads(const struct ledger_place *place, struct ledger_ids *ids,
+                      struct bawn_error *err)
+{
+    int result = list_names(place->heads_fd, "", ids);
+
+    return result < 0 ? error_errno(err, -result, "list the heads in %s", place->path) : 0;
+}
+
 static bool look(const struct ledger_place *place, const char *id, struct stat *ret_status)
 {
     char name[LEDGER_NAME_BYTES];
@@ -188,18 +195,17 @@ static bool drop(const struct ledger_place *place, const char *id)
     return true;
 }
 
-/* Heads whose trail was removed by somebody who was killed then. */
-static void drop_orphans(const struct ledger_place *place, time_t now)
+/* A head alone tells that somebody removed its trail; for as long as that would have been kept. */
+static void drop_heads(const struct ledger_place *place, time_t now)
 {
     autoledgerids struct ledger_ids heads = {0};
     struct stat status;
 
-    if (list_names(place->heads_fd, "", &heads) < 0)
+    if (ledger_list_heads(place, &heads, NULL) < 0)
         return;
     vec_each (&heads.items, id) {
-        if (!look(place, *id, &status) &&
-            fstatat(place->heads_fd, *id, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            status.st_mtime + ORPHAN_SECONDS < now)
+        if (fstatat(place->heads_fd, *id, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            status.st_mtime + LEDGER_SECONDS < now && !look(place, *id, &status))
             (void)unlinkat(place->heads_fd, *id, 0);
     }
 }
@@ -228,5 +234,5 @@ void ledger_sweep(const struct ledger_place *place)
         else
             kept++;
     }
-    drop_orphans(place, now);
+    drop_heads(place, now);
 }

@@ -53,6 +53,9 @@ struct ledger_ids {
     VEC(char *) items; /* sorted: the oldest first */
 };
 int ledger_list(const struct ledger_place *place, struct ledger_ids *ids, struct bawn_error *err);
+/* Those that have a head: also one whose trail somebody took away. */
+int ledger_list_heads(const struct ledger_place *place, struct ledger_ids *ids,
+                      struct bawn_error *err);
 void ledger_ids_done(struct ledger_ids *ids);
 #define autoledgerids __attribute__((cleanup(ledger_ids_done)))
 

@@ -83,24 +83,15 @@ void members_as_json(struct strbuf *out, const struct member *members, size_t co
     }
 }
 
-/* A word as it is, anything else quoted. */
 static void add_value(struct strbuf *out, const struct member *member)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:%";
     autostrbuf struct strbuf value = {0};
-    const struct member alone = {.text = member->text,
-                                 .number = member->number,
-                                 .words = member->words,
-                                 .is_command = member->is_command};
-    size_t length;
+    struct member alone = *member;
 
+    alone.name = NULL;
     put_member(&value, &alone);
-    length = value.failed ? 0 : value.length;
-    if (length > 2 && *value.text == '"' && strspn(value.text + 1, plain) == length - 2)
-        strbuf_add_bytes(out, value.text + 1, length - 2);
-    else
-        strbuf_add_bytes(out, value.text, length);
+    if (!value.failed)
+        json_add_word(out, value.text, value.length);
     out->failed = out->failed || value.failed;
 }
 

@@ -139,6 +139,9 @@ void session_stop_typed(void *context);
 void session_stand_in(struct session *session);
 void session_take_back(struct session *session);
 
+/* As a shell has it. */
+int session_status_of(int wait_status);
+
 /* SIGTERM for every command. */
 void session_ask_to_end(struct session *session);
 
@@ -194,9 +197,10 @@ void session_record(struct session *session, const char *event, const struct mem
 void session_record_event(struct session *session, const struct event *event,
                           const struct members_of_event *members, bool is_recordable);
 /* What was recorded so far is in the file afterwards. Negative: the session ends, and
- * session->failure says why. The second also looks after what is old. */
+ * session->failure says why. */
 int session_write_audit(struct session *session);
-int session_settle_audit(struct session *session);
+/* In a moment. */
+void session_write_soon(struct session *session);
 /* The last record; error may be NULL. */
 int session_end_audit(struct session *session, int status, const struct bawn_error *error);
 

@@ -250,7 +250,7 @@ static int on_register(void *context)
         if (session->control || control_new(session, NULL) == 0)
             (void)control_register(session->control, NULL);
     }
-    return session_settle_audit(session);
+    return session_write_audit(session);
 }
 
 static int welcome_owner(struct session *session, struct bawn_error *err)

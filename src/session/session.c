@@ -344,7 +344,7 @@ static int refuse_exec(struct session *session, struct bawn_error *err)
     return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
 }
 
-static int status_of(int wait_status)
+int session_status_of(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? STATUS_SIGNAL + WTERMSIG(wait_status)
                                     : WEXITSTATUS(wait_status);
@@ -353,7 +353,7 @@ static int status_of(int wait_status)
 /* The status to exit with, from how the command ended. */
 static int exit_status(const struct session *session)
 {
-    return session->is_timed_out ? STATUS_TIME : status_of(session->wait_status);
+    return session->is_timed_out ? STATUS_TIME : session_status_of(session->wait_status);
 }
 
 /* How it ended, for those who were connected. */
@@ -371,7 +371,7 @@ static int final_wait_status(const struct session *session)
 /* The last record: what whoever started it is told. */
 static int record_end(struct session *session, int result, struct bawn_error *err)
 {
-    int status = result < 0 ? STATUS_FAILED : status_of(final_wait_status(session));
+    int status = result < 0 ? STATUS_FAILED : session_status_of(final_wait_status(session));
     int recorded = session_end_audit(session, status, result < 0 ? err : NULL);
 
     if (recorded == 0 || result < 0)
@@ -403,7 +403,8 @@ static int end(struct session *session, int result, struct bawn_error *err)
     session_end_copies(session);
     session_hear(session);
     result = record_end(session, result, err);
-    recorder_end(session, result < 0 ? STATUS_FAILED : status_of(final_wait_status(session)));
+    recorder_end(session,
+                 result < 0 ? STATUS_FAILED : session_status_of(final_wait_status(session)));
     session_unlimit(session);
     control_unregister(session->control);
     keeper_end(&session->keeper);

@@ -51,7 +51,8 @@ struct session_report {
     char sid[SID_BYTES];
     pid_t pid;
     struct bawn_error error;
-    struct bawn_error unkept; /* it runs, but nothing of it is kept: why; errnum 0: it is */
+    struct bawn_error unkept;     /* it runs, but nothing of it is kept: why; errnum 0: it is */
+    struct bawn_error unrecorded; /* the same of its audit trail */
 };
 /* The same in a process of its own: returns when the command runs. A negative errno: it never
  * will. */

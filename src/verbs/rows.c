@@ -337,6 +337,28 @@ static const struct option logs_rows[] = {
 const struct option_group logs_options = {"What is shown", logs_rows,
                                           sizeof(logs_rows) / sizeof(logs_rows[0])};
 
+static const struct option audit_rows[] = {
+    {.id = OPTION_FORMAT,
+     .name = "format",
+     .value = "FORMAT",
+     .words = log_formats,
+     .help = "text: one line for people each. json: the records as they are, one object a line."},
+    {.id = OPTION_TAIL,
+     .letter = 'n',
+     .name = "tail",
+     .value = "N",
+     .help = "Begin with the last N records."},
+    {.id = OPTION_FOLLOW,
+     .letter = 'f',
+     .name = "follow",
+     .help = "Go on with new records until the session ends."},
+    {.id = OPTION_VERIFY,
+     .name = "verify",
+     .help = "Say whether the records are as bawn wrote them. Without ID: those of all sessions."},
+};
+const struct option_group audit_options = {"What is shown", audit_rows,
+                                           sizeof(audit_rows) / sizeof(audit_rows[0])};
+
 static const struct option wait_rows[] = {
     {.id = OPTION_GRACE,
      .name = "timeout",

@@ -24,6 +24,8 @@ extern const struct option_group stop_options;
 extern const struct option_group ps_options;
 /* What is shown: logs. */
 extern const struct option_group logs_options;
+/* The same: audit. */
+extern const struct option_group audit_options;
 /* For how long: wait. */
 extern const struct option_group wait_options;
 /* --help, --json, --quiet: every verb has them. */

@@ -132,6 +132,32 @@ const struct verb verb_logs = {
     .groups = (const struct option_group *const[]){&logs_options, &verb_options, NULL},
 };
 
+const struct verb verb_audit = {
+    .name = "audit",
+    .arguments = "[ID]",
+    .summary = "show what was recorded of a session",
+    .details =
+        "bawn records of each session how it began (command, policy, what holds it), each refusal "
+        "that it knows of with the program, its arguments, the path and the rule, limits that were "
+        "reached, and how it ended. The key 'audit' of the policy says whether; see "
+        "bawn-policy(5). Refusals that the kernel makes alone have no record: what is not there "
+        "inside, system calls that the filter denies, Landlock.\n"
+        "Passwords and tokens are masked where they can be told: in URLs and headers, values of "
+        "names such as API_KEY, words behind --token, tokens of well-known forms.\n"
+        "Without ID, audit lists the sessions that are recorded, the newest last. ID is a name "
+        "from that list, or the SID of a session; the first letters of either are enough.\n"
+        "The records are in ~/.local/state/bawn/audit, where no sandbox sees them. Each has the "
+        "hash of the one before, and a file apart has the hash of the last, so that --verify finds "
+        "out what was changed, removed, moved or cut off: then the exit status is 1. It cannot "
+        "find out that your own account wrote all of it anew, with the file apart. bawn keeps a "
+        "trail for 90 days; at most 4096 of them and 256 MiB, then the oldest go. After 4 MiB of "
+        "one session single refusals are only counted, once a minute.\n"
+        "With --json each record is one document in a line, and so is what --verify finds; the "
+        "list is one document.",
+    .max_args = 1,
+    .groups = (const struct option_group *const[]){&audit_options, &verb_options, NULL},
+};
+
 const struct verb verb_wait = {
     .name = "wait",
     .arguments = "[SID]...",

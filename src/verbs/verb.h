@@ -46,6 +46,7 @@ extern const struct verb verb_stop;
 extern const struct verb verb_attach;
 extern const struct verb verb_metrics;
 extern const struct verb verb_logs;
+extern const struct verb verb_audit;
 extern const struct verb verb_wait;
 
 #endif

@@ -44,6 +44,7 @@ int front_timeout(const struct front *front, unsigned most_s, int *ret_ms, struc
 int front_ps(struct front *front, struct bawn_error *err);
 int front_status(struct front *front, struct bawn_error *err);
 int front_metrics(struct front *front, struct bawn_error *err);
+int front_audit(struct front *front, struct bawn_error *err);
 int front_logs(struct front *front, struct bawn_error *err);
 int front_wait(struct front *front, struct bawn_error *err);
 int front_stop(struct front *front, struct bawn_error *err);

@@ -51,6 +51,16 @@ forget_kept() {
     done
 }
 
+# Removes the audit trails of this test, which are found by their workspace.
+forget_trails() {
+    local one trails
+
+    trails=$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/audit
+    for one in $(grep -ls -F "\"workspace\": \"$WORK\"" "$trails"/*.ndjson); do
+        rm -f "$one" "$trails/heads/$(basename "$one" .ndjson)"
+    done
+}
+
 # A place of the test's own for sessions; short, for it is typed into addresses of sockets elsewhere. The
 # plan is made once, so that no test waits for it.
 sessions_setup() {
@@ -77,7 +87,7 @@ for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
 
 # Every verb that can be run, one a line.
 cli_verbs() {
-    printf '%s\n' run shell ps status stop attach logs wait exec metrics check why plan detect doctor \
+    printf '%s\n' run shell ps status stop attach logs audit wait exec metrics check why plan detect doctor \
         'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' \
         'gen nft' 'gen iptables' 'gen iptables-cleanup' 'gen pf' help
 }
