@@ -52,6 +52,7 @@ static void print_head(const struct image *image, struct strbuf *out)
                                        {0}};
 
     strbuf_addf(out, "backend %s\n", backend_row(image->backend)->name);
+    strbuf_addf(out, "audit %s\n", setting_table[SETTING_AUDIT].words[image->audit]);
     strbuf_addf(out, "caller %u:%u, to the host %u:%u, inside %u:%u", image->caller_uid,
                 image->caller_gid, image->host_uid, image->host_gid, image->inside_uid,
                 image->inside_gid);

@@ -325,6 +325,8 @@ static void print_text(const struct plan *plan, struct strbuf *out)
     print_syscalls(plan, out);
     print_network(plan, out);
     print_limits(plan, out);
+    strbuf_addf(out, "\naudit: %s\n",
+                setting_table[SETTING_AUDIT].words[policy_number(plan->policy, SETTING_AUDIT)]);
     print_env(plan, out);
     print_rules(plan, out);
 }
@@ -424,6 +426,8 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
         json_close(out, '}');
     }
     json_close(out, ']');
+    json_put_string(out, "audit",
+                    setting_table[SETTING_AUDIT].words[policy_number(plan->policy, SETTING_AUDIT)]);
     json_open(out, "environment", '[');
     vec_each (&plan->env, variable) {
         json_open(out, NULL, '{');

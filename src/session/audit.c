@@ -172,7 +172,14 @@ static int fail(struct session *session, int errnum)
     return 0;
 }
 
-/* All of it, or nothing: what was written of it is taken away again. */
+/* What was written of it; where that stays the next record cannot follow. */
+static void take_back(struct audit *audit)
+{
+    if (ftruncate(audit->fd, (off_t)audit->bytes) < 0)
+        (void)close(take_fd(&audit->fd));
+}
+
+/* All of it, or nothing. */
 static int append(struct audit *audit)
 {
     size_t done = 0;
@@ -186,7 +193,7 @@ static int append(struct audit *audit)
         if (written <= 0) {
             int errnum = written < 0 ? errno : ENOSPC;
 
-            (void)ftruncate(audit->fd, (off_t)audit->bytes);
+            take_back(audit);
             return -errnum;
         }
         done += (size_t)written;
@@ -217,7 +224,7 @@ int session_write_audit(struct session *session)
     if (result == 0) {
         result = put_head(audit);
         if (result < 0)
-            (void)ftruncate(audit->fd, (off_t)audit->bytes);
+            take_back(audit);
     }
     if (result == 0) {
         audit->bytes += audit->waiting.length;

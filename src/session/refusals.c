@@ -47,6 +47,19 @@ static struct refused *find(struct refusals *refusals, const struct refused *wan
     return oldest;
 }
 
+/* Git tells an errno, and not that there is a way; and of what it writes beside, an option for one
+ * path would not be enough. */
+static const char *find_hint(const struct event *event)
+{
+    const char *path = event->texts[EVENT_PATH];
+
+    if (event->what == EVENT_REFUSED && strncmp(event->texts[EVENT_COMM], "git", 3) == 0 &&
+        strncmp(event->texts[EVENT_RULE], "protect", 7) == 0 && strstr(path, "/.git") &&
+        !text_ends_with(path, "/config") && !text_ends_with(path, "/.gitmodules"))
+        return "do it outside; a worktree or submodule that is there can be worked in";
+    return event->texts[EVENT_HINT];
+}
+
 void refusals_take(struct refusals *refusals, const struct event *event)
 {
     bool is_host = event->what == EVENT_BARRED;
@@ -61,7 +74,7 @@ void refusals_take(struct refusals *refusals, const struct event *event)
                 strlen(is_host ? "connect" : texts[EVENT_OP]), TEXT_ONE_LINE);
     put_text(new.path, texts[EVENT_PATH]);
     put_text(new.rule, texts[is_host ? EVENT_MESSAGE : EVENT_RULE]);
-    put_text(new.hint, texts[EVENT_HINT]);
+    put_text(new.hint, find_hint(event));
     item = find(refusals, &new, is_host);
     new.times += item->times;
     new.has_others = item->times && (item->has_others || strcmp(item->path, new.path) != 0);

@@ -9,7 +9,6 @@
 #include "supervise/call.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,21 +32,6 @@ static bool may_tell(struct reports *reports)
         reports->told = 0;
     reports->second = second;
     return reports->told++ < TOLD_A_SECOND;
-}
-
-/* Its command line, as it stands there now: words with EVENT_ARGV_END between them. */
-static void read_argv(struct caller *caller, char argv[static EVENT_ARGV_BYTES])
-{
-    int proc_fd = caller_proc(caller);
-    autoclose int fd = proc_fd < 0 ? -EBADF : openat(proc_fd, "cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, argv, EVENT_ARGV_BYTES - 1);
-    size_t length = got > 0 ? (size_t)got : 0;
-
-    while (length > 0 && argv[length - 1] == '\0')
-        length--;
-    argv[length] = '\0';
-    for (size_t i = 0; i < length; i++)
-        argv[i] = argv[i] == '\0' ? EVENT_ARGV_END : argv[i] == EVENT_ARGV_END ? '?' : argv[i];
 }
 
 static void read_exe(struct caller *caller, char *exe, size_t size)
@@ -81,7 +65,7 @@ static void tell(struct reports *reports, struct refusal *refusal, const struct 
     if (call) {
         event.pid = (int32_t)call->notif->pid;
         (void)caller_name(call->caller, name);
-        read_argv(call->caller, argv);
+        event_read_argv(caller_proc(call->caller), argv);
         read_exe(call->caller, exe, sizeof(exe));
     }
     refusal->untold = 0;

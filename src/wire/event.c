@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/event.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -158,6 +160,23 @@ void event_error(const struct event *event, struct bawn_error *ret_error)
     (void)error_set(ret_error, event->errnum, event->texts[EVENT_CODE], "%s",
                     event->texts[EVENT_MESSAGE]);
     error_hint(ret_error, "%s", event->texts[EVENT_HINT]);
+}
+
+void event_read_argv(int proc_fd, char ret_argv[static EVENT_ARGV_BYTES])
+{
+    autoclose int fd = proc_fd < 0 ? -EBADF : openat(proc_fd, "cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, ret_argv, EVENT_ARGV_BYTES - 1);
+    size_t length = got > 0 ? (size_t)got : 0;
+
+    while (length > 0 && ret_argv[length - 1] == '\0')
+        length--;
+    ret_argv[length] = '\0';
+    for (size_t i = 0; i < length; i++) {
+        if (ret_argv[i] == EVENT_ARGV_END)
+            ret_argv[i] = '?';
+        else if (ret_argv[i] == '\0')
+            ret_argv[i] = EVENT_ARGV_END;
+    }
 }
 
 const char *event_name(uint32_t what)

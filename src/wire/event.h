@@ -109,6 +109,10 @@ int event_receive(int sock, char bytes[static EVENT_BYTES], struct event *ret_ev
 /* The error that it carries. */
 void event_error(const struct event *event, struct bawn_error *ret_error);
 
+/* Reads the command line of a process, as it stands there now, from its directory in /proc; "": it
+ * cannot be read. */
+void event_read_argv(int proc_fd, char ret_argv[static EVENT_ARGV_BYTES]);
+
 /* A word for each. */
 const char *event_name(uint32_t what);
 const char *event_who_name(uint32_t who);

@@ -452,10 +452,10 @@ push.default=current" ]
     cd repo
     for words in "" "--preset git"; do
         run -128 --separate-stderr "$BAWN" run $words -- git remote add origin https://example.org/x
-        [[ $stderr == *"bawn: git was not let write $PWD/.git/config, which says what git runs outside"* ]]
-        [[ $stderr == *"hint: do it outside, or allow it for one run: --rw $PWD/.git/config" ]]
+        [[ $stderr == *"  write $PWD/.git/config"*" (protected \$WORKSPACE/.git/config"* ]]
+        [[ $stderr == *"    allow with: --rw '$PWD/.git/config"* ]]
         run -128 --separate-stderr "$BAWN" run $words -- git worktree add -q tree
-        [[ $stderr == *"hint: do it outside; a worktree or submodule that is there can be worked in" ]]
+        [[ $stderr == *"to change: do it outside; a worktree or submodule that is there can be worked in" ]]
     done
     [ -z "$(git remote)" ]
     run -0 --separate-stderr "$BAWN" run --rw .git/config -- sh -ec 'git remote add origin https://example.org/x; git config core.autocrlf input'

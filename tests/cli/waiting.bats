@@ -40,7 +40,7 @@ teardown() {
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
 assert events[0]["event"] == "start" and events[-1] == dict(events[-1], event="end", status="3")
-assert all(e["time"].endswith("Z") and e["pid"] > 0 for e in events)
+assert all(e["time"].endswith("Z") and e["launcher"] > 0 for e in events)
 assert "plan" in [e["event"] for e in events]' "$LOG"
     run --separate-stderr -125 "$BAWN" run --log-format json -- true
     has_error_and_hint

@@ -1010,7 +1010,7 @@ def refusal_names(t):
     runs(t, ["sh", "-c", f"{' '.join(curl())}; getent hosts {OTHER}; :"], "x.example", ["--debug-log", log])
     lines = [line for line in log.read_text().splitlines() if " barred " in line]
     for call, program in (("http", "curl"), ("lookup", "getent")):
-        works(any(f" caller={program} " in line and f" caller_exe=/usr/bin/{program} call={call} " in line
+        works(any(f" comm={program} " in line and f" exe=/usr/bin/{program} " in line and f" call={call} " in line
                   for line in lines), lines)
 
 
@@ -1022,7 +1022,7 @@ def refusal_of_addresses_names(t):
              f"/usr/bin/python3 -c '{program}' {name}; :"], name, ["--debug-log", log])
     lines = [line for line in log.read_text().splitlines() if " barred " in line]
     for call, program in (("http", "curl"), ("lookup", "getent"), ("lookup", "python3")):
-        works(any(f" caller={program} " in line and f" caller_exe=/usr/bin/{program}" in line
+        works(any(f" comm={program} " in line and f" exe=/usr/bin/{program}" in line
                   and f" call={call} " in line for line in lines), (call, program, lines))
 
 

@@ -146,9 +146,9 @@ COMPLAINS(names_of_objects_are_unknown_keys,
           "__proto__: {a: b}\n"
           "sandbox: {constructor: x, hasOwnProperty: y}\n",
           "p.yaml:1:1 error config.unknown_key: unknown key toString\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n"
+          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
           "p.yaml:2:1 error config.unknown_key: unknown key __proto__\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n"
+          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
           "p.yaml:3:11 error config.unknown_key: unknown key sandbox.constructor\n"
           "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
           "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
@@ -160,7 +160,7 @@ COMPLAINS(names_of_objects_are_unknown_keys,
 
 COMPLAINS(empty_key_is_unknown, "\"\": 1\n",
           "p.yaml:1:1 error config.unknown_key: unknown key \n"
-          "  the keys here are: version, sandbox, tool_rules, profile, lock, presets, tools\n")
+          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
 
 COMPLAINS(key_of_another_case_is_unknown, "Sandbox: {}\n",
           "p.yaml:1:1 error config.unknown_key: unknown key Sandbox\n"
