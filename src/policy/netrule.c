@@ -268,25 +268,20 @@ const char *host_parse_target(const char *text, struct host *ret_host)
 const char *host_special(const struct host *host, unsigned *ret_prefix_bits)
 {
     static const struct {
-        const char *range;
+        unsigned char address[16];
+        unsigned bits;
         const char *what;
     } table[] = {
-#define RANGE(a, b, c, d, bits, what) {#a "." #b "." #c "." #d "/" #bits, what},
+#define RANGE(a, b, c, d, bits, what)                                                              \
+    {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}, V4_BITS + (bits), what},
         SPECIAL_V4(RANGE)
 #undef RANGE
-            {"::/128", "unspecified"},
-        {"::1/128", "loopback"},
-        {"::/96", "IPv4-compatible"},
-        {"::ffff:0:0:0/96", "translated IPv4"},
-        {"64:ff9b::/96", "translated IPv4"},
-        {"64:ff9b:1::/48", "translated IPv4"},
-        {"2002::/16", "6to4"},
-        {"2001::/32", "Teredo"},
-        {"fc00::/7", "private"},
-        {"fe80::/10", "link-local"},
-        {"fec0::/10", "site-local"},
-        {"ff00::/8", "multicast"},
+#define RANGE(a, b, c, d, e, f, g, h, bits, what)                                                  \
+    {SPECIAL_V6_BYTES(a, b, c, d, e, f, g, h), bits, what},
+            SPECIAL_V6(RANGE)
+#undef RANGE
     };
+    bool is_v4 = host_is_v4(host);
 
     *ret_prefix_bits = 0;
     if (host->kind == HOST_NAME) {
@@ -299,13 +294,13 @@ const char *host_special(const struct host *host, unsigned *ret_prefix_bits)
     }
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         unsigned char masked[16];
-        struct host range;
 
-        (void)host_parse_rule(table[i].range, &range);
+        if (address_is_v4(table[i].address) != is_v4)
+            continue;
         memcpy(masked, host->address, sizeof(masked));
-        address_mask(masked, range.prefix_bits);
-        if (memcmp(masked, range.address, sizeof(masked)) == 0) {
-            *ret_prefix_bits = range.prefix_bits;
+        address_mask(masked, table[i].bits);
+        if (memcmp(masked, table[i].address, sizeof(masked)) == 0) {
+            *ret_prefix_bits = table[i].bits;
             return table[i].what;
         }
     }
