@@ -21,9 +21,14 @@
  *       chain out {
  *           type filter hook output priority filter
  *           oifname lo accept
- *           meta nfproto ipv6 goto refuse
  *           ip daddr RANGE goto refuse                  (for each of base/special.h)
+ *           meta nfproto ipv6 goto refuse               (in the set without IPv6 alone)
+ *           icmpv6 type nd-neighbor-solicit, nd-neighbor-advert accept    (in that with it; they
+ *                                                       find the way out, and none but the kernel
+ *                                                       sends them)
+ *           ip6 daddr RANGE goto refuse                 (the same)
  *           ip daddr ADDRESS goto refuse                (a set of its own, for one more of them)
+ *           ip6 daddr ADDRESS & MASK goto refuse        (another)
  *       }
  *   }
  *
@@ -74,6 +79,7 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter_ipv4.h>
 #include <net/if.h>
+#include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -218,16 +224,16 @@ static void add_verdict(struct nftnl_rule *rule, uint32_t verdict, const char *c
         nftnl_expr_set_str(expr, NFTNL_EXPR_IMM_CHAIN, chain);
 }
 
-static void add_mask(struct nftnl_rule *rule, uint32_t mask)
+static void add_mask(struct nftnl_rule *rule, const void *mask, uint32_t size)
 {
-    static const uint32_t zero;
+    static const unsigned char zero[sizeof(struct in6_addr)];
     struct nftnl_expr *expr = add(rule, "bitwise");
 
     nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_SREG, NFT_REG_1);
     nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_DREG, NFT_REG_1);
-    nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_LEN, sizeof(mask));
-    nftnl_expr_set(expr, NFTNL_EXPR_BITWISE_MASK, &mask, sizeof(mask));
-    nftnl_expr_set(expr, NFTNL_EXPR_BITWISE_XOR, &zero, sizeof(zero));
+    nftnl_expr_set_u32(expr, NFTNL_EXPR_BITWISE_LEN, size);
+    nftnl_expr_set(expr, NFTNL_EXPR_BITWISE_MASK, mask, size);
+    nftnl_expr_set(expr, NFTNL_EXPR_BITWISE_XOR, zero, size);
 }
 
 static void add_reject(struct nftnl_rule *rule, uint32_t type, uint8_t code)
@@ -265,13 +271,15 @@ static void refuse_v6(struct nftnl_rule *rule)
 static void accept_answers(struct nftnl_rule *rule)
 {
     static const uint32_t none;
+    static const uint32_t answers =
+        NF_CT_STATE_BIT(IP_CT_ESTABLISHED) | NF_CT_STATE_BIT(IP_CT_RELATED);
     struct nftnl_expr *expr;
 
     add_way(rule, NFT_META_OIFNAME);
     expr = add(rule, "ct");
     nftnl_expr_set_u32(expr, NFTNL_EXPR_CT_KEY, NFT_CT_STATE);
     nftnl_expr_set_u32(expr, NFTNL_EXPR_CT_DREG, NFT_REG_1);
-    add_mask(rule, NF_CT_STATE_BIT(IP_CT_ESTABLISHED) | NF_CT_STATE_BIT(IP_CT_RELATED));
+    add_mask(rule, &answers, sizeof(answers));
     add_compare(rule, NFT_CMP_NEQ, &none, sizeof(none));
     add_verdict(rule, NF_ACCEPT, NULL);
 }
@@ -359,15 +367,37 @@ static void put_rule(struct making *making, void (*fill)(struct nftnl_rule *rule
 static void put_range(struct making *making, const uint8_t address[4], unsigned bits, bool is_ours)
 {
     struct nftnl_rule *rule = new_rule(making);
+    const uint32_t mask = htonl(~0U << (32 - bits));
 
     if (is_ours)
         add_way(rule, NFT_META_IIFNAME);
     add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV4);
     add_payload(rule, NFT_PAYLOAD_NETWORK_HEADER, 16, 4);
-    add_mask(rule, htonl(~0U << (32 - bits)));
+    add_mask(rule, &mask, sizeof(mask));
     add_compare(rule, NFT_CMP_EQ, address, 4);
     add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
     put_made(making, rule);
+}
+
+static void put_masked_v6(struct making *making, const uint8_t address[16], const uint8_t mask[16])
+{
+    struct nftnl_rule *rule = new_rule(making);
+
+    add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
+    add_payload(rule, NFT_PAYLOAD_NETWORK_HEADER, 24, 16);
+    add_mask(rule, mask, 16);
+    add_compare(rule, NFT_CMP_EQ, address, 16);
+    add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
+    put_made(making, rule);
+}
+
+static void put_range_v6(struct making *making, const uint8_t address[16], unsigned bits)
+{
+    uint8_t mask[16] = {0};
+
+    for (unsigned bit = 0; bit < bits; bit++)
+        mask[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+    put_masked_v6(making, address, mask);
 }
 
 static void print_bytes(const char *name, const unsigned char *bytes, size_t size)
@@ -448,6 +478,18 @@ static void refuse_any_v6(struct nftnl_rule *rule)
     add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
 }
 
+/* Neighbour solicitations, or advertisements. */
+static void accept_neighbours(struct nftnl_rule *rule)
+{
+    static const uint8_t first = ND_NEIGHBOR_SOLICIT, last = ND_NEIGHBOR_ADVERT;
+
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_ICMPV6);
+    add_payload(rule, NFT_PAYLOAD_TRANSPORT_HEADER, 0, sizeof(first));
+    add_compare(rule, NFT_CMP_GTE, &first, sizeof(first));
+    add_compare(rule, NFT_CMP_LTE, &last, sizeof(last));
+    add_verdict(rule, NF_ACCEPT, NULL);
+}
+
 static void guard_inside(struct making *making)
 {
     put_table(making, 0);
@@ -456,9 +498,24 @@ static void guard_inside(struct making *making)
     put_rule(making, reject_rest);
     put_chain(making, "out", "filter", NF_INET_LOCAL_OUT, NF_IP_PRI_FILTER);
     put_rule(making, accept_loopback);
-    put_rule(making, refuse_any_v6);
 #define RANGE(a, b, c, d, bits, what) put_range(making, (const uint8_t[]){a, b, c, d}, bits, false);
     SPECIAL_V4(RANGE)
+#undef RANGE
+}
+
+static void guard_v4(struct making *making)
+{
+    guard_inside(making);
+    put_rule(making, refuse_any_v6);
+}
+
+static void guard_both(struct making *making)
+{
+    guard_inside(making);
+    put_rule(making, accept_neighbours);
+#define RANGE(a, b, c, d, e, f, g, h, bits, what)                                                  \
+    put_range_v6(making, (const uint8_t[])SPECIAL_V6_BYTES(a, b, c, d, e, f, g, h), bits);
+    SPECIAL_V6(RANGE)
 #undef RANGE
 }
 
@@ -466,6 +523,13 @@ static void guard_one(struct making *making)
 {
     making->chain = "out";
     put_range(making, (const uint8_t[]){NET_ANY_BYTES}, 32, false);
+}
+
+static void guard_one_v6(struct making *making)
+{
+    making->chain = "out";
+    put_masked_v6(making, (const uint8_t[]){NET_ANY_V6_BYTES},
+                  (const uint8_t[]){NET_MASK_V6_BYTES});
 }
 
 int main(int argc, char **argv)
@@ -476,8 +540,10 @@ int main(int argc, char **argv)
     } else {
         print_rules("steer_streams", "bawn", steer_streams);
         print_rules("steer_all", "bawn", steer_all);
-        print_rules("guard_rules", "bawn", guard_inside);
+        print_rules("guard_v4", "bawn", guard_v4);
+        print_rules("guard_both", "bawn", guard_both);
         print_rules("guard_one", "bawn", guard_one);
+        print_rules("guard_one_v6", "bawn", guard_one_v6);
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -6,7 +6,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 void route_add_bytes(struct route_message *message, const void *bytes, size_t size)
@@ -95,45 +99,102 @@ int route_open(void)
     return sock < 0 ? -errno : sock;
 }
 
-int route_prohibit(int sock, uint32_t address, unsigned bits)
+static size_t address_bytes(int family)
 {
-    const struct rtmsg body = {.rtm_family = AF_INET,
-                               .rtm_dst_len = (unsigned char)bits,
+    return family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+}
+
+int route_find_index(int sock, const char *name, unsigned *ret_index)
+{
+    struct ifreq request = {0};
+
+    memcpy(request.ifr_name, name, strlen(name) + 1);
+    if (ioctl(sock, SIOCGIFINDEX, &request) < 0)
+        return -errno;
+    *ret_index = (unsigned)request.ifr_ifindex;
+    return 0;
+}
+
+int route_add_address(int sock, unsigned index, const struct route_range *range)
+{
+    /* KERNEL: IPv6 would ask the link for seconds whether somebody else has it. */
+    const struct ifaddrmsg body = {.ifa_family = (uint8_t)range->family,
+                                   .ifa_prefixlen = (uint8_t)range->bits,
+                                   .ifa_flags = range->family == AF_INET6 ? IFA_F_NODAD : 0,
+                                   .ifa_index = index};
+    struct route_message message;
+
+    route_begin(&message, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof(body));
+    route_add(&message, IFA_LOCAL, range->address, address_bytes(range->family));
+    route_add(&message, IFA_ADDRESS, range->address, address_bytes(range->family));
+    return route_ask(sock, &message, NULL);
+}
+
+int route_add_default(int sock, unsigned index, const struct route_range *gateway)
+{
+    const struct rtmsg body = {.rtm_family = (uint8_t)gateway->family,
+                               .rtm_table = RT_TABLE_MAIN,
+                               .rtm_protocol = RTPROT_BOOT,
+                               .rtm_type = RTN_UNICAST};
+    struct route_message message;
+
+    route_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof(body));
+    route_add(&message, RTA_GATEWAY, gateway->address, address_bytes(gateway->family));
+    route_add_u32(&message, RTA_OIF, index);
+    return route_ask(sock, &message, NULL);
+}
+
+int route_prohibit(int sock, const struct route_range *range)
+{
+    const struct rtmsg body = {.rtm_family = (uint8_t)range->family,
+                               .rtm_dst_len = (uint8_t)range->bits,
                                .rtm_table = RT_TABLE_MAIN,
                                .rtm_protocol = RTPROT_BOOT,
                                .rtm_type = RTN_PROHIBIT};
     struct route_message message;
 
     route_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof(body));
-    route_add_u32(&message, RTA_DST, htonl(address));
+    route_add(&message, RTA_DST, range->address, address_bytes(range->family));
     return route_ask(sock, &message, NULL);
 }
 
-int route_prohibit_special(int sock)
+int route_prohibit_special(int sock, int family)
 {
-    static const struct {
-        uint32_t address;
-        unsigned bits;
-    } ranges[] = {
-#define RANGE(a, b, c, d, bits, what)                                                              \
-    {(uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (d), bits},
+    static const struct route_range ranges[] = {
+#define RANGE(a, b, c, d, bits, what) {AF_INET, bits, {a, b, c, d}},
         SPECIAL_V4(RANGE)
+#undef RANGE
+#define RANGE(a, b, c, d, e, f, g, h, bits, what)                                                  \
+    {AF_INET6, bits, SPECIAL_V6_BYTES(a, b, c, d, e, f, g, h)},
+            SPECIAL_V6(RANGE)
 #undef RANGE
     };
     int result = 0;
 
-    for (size_t i = 0; result == 0 && i < sizeof(ranges) / sizeof(ranges[0]); i++)
-        result = route_prohibit(sock, ranges[i].address, ranges[i].bits);
+    for (size_t i = 0; result == 0 && i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (ranges[i].family == family)
+            result = route_prohibit(sock, &ranges[i]);
+    }
     return result;
 }
 
-int route_find(int sock, uint32_t address, unsigned *ret_bits)
+int route_find(int sock, const struct route_range *address, unsigned *ret_bits)
 {
-    const struct rtmsg body = {
-        .rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_flags = RTM_F_FIB_MATCH};
+    const struct rtmsg body = {.rtm_family = (uint8_t)address->family,
+                               .rtm_dst_len = (uint8_t)(8 * address_bytes(address->family)),
+                               .rtm_flags = RTM_F_FIB_MATCH};
     struct route_message message;
 
     route_begin(&message, RTM_GETROUTE, 0, &body, sizeof(body));
-    route_add_u32(&message, RTA_DST, htonl(address));
+    route_add(&message, RTA_DST, address->address, address_bytes(address->family));
     return route_ask(sock, &message, ret_bits);
+}
+
+struct route_range route_v4(uint32_t address, unsigned bits)
+{
+    struct route_range range = {.family = AF_INET, .bits = bits};
+    const uint32_t bytes = htonl(address);
+
+    memcpy(range.address, &bytes, sizeof(bytes));
+    return range;
 }

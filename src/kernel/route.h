@@ -31,12 +31,28 @@ void route_close_nest(struct route_message *message, uint32_t at);
  * errno. */
 int route_ask(int sock, struct route_message *message, unsigned *ret_prefix);
 
-/* Which route leads to an IPv4 address: *ret_bits of it are the route's. -ENETUNREACH: none does.
- */
-int route_find(int sock, uint32_t address, unsigned *ret_bits);
-/* Whoever goes to these IPv4 addresses is told at once that he may not, without a packet. */
-int route_prohibit(int sock, uint32_t address, unsigned bits);
-/* The same of all that are not public. */
-int route_prohibit_special(int sock);
+/* Addresses of IPv4 or IPv6, or one of them. */
+struct route_range {
+    int family;    /* AF_INET, AF_INET6 */
+    unsigned bits; /* that all of them have in common */
+    unsigned char address[16];
+};
+
+/* Of IPv4; the number is in the machine's order. */
+struct route_range route_v4(uint32_t address, unsigned bits);
+
+/* Of the interface with this name. */
+int route_find_index(int sock, const char *name, unsigned *ret_index);
+/* An address of an interface, whose neighbours have the same first bits. */
+int route_add_address(int sock, unsigned index, const struct route_range *range);
+/* A way by this interface and address to all that no other route leads to. */
+int route_add_default(int sock, unsigned index, const struct route_range *gateway);
+/* Which route leads to an address: *ret_bits of it are the route's. -ENETUNREACH: none does. */
+int route_find(int sock, const struct route_range *address, unsigned *ret_bits);
+/* Whoever goes to these addresses is told at once that he may not, without a packet. -EEXIST: they
+ * have a route already. */
+int route_prohibit(int sock, const struct route_range *range);
+/* The same of all that are not public in a family. */
+int route_prohibit_special(int sock, int family);
 
 #endif

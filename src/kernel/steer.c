@@ -282,7 +282,8 @@ static int guard(struct steer *steer)
 {
     steer->rules_fd =
         (int)sys_bare(SYS_socket, AF_NETLINK, SOCK_RAW | OPTIONS, NETLINK_NETFILTER, 0);
-    return ask_by(steer->rules_fd, guard_rules, sizeof(guard_rules));
+    return steer->has_v6 ? ask_by(steer->rules_fd, guard_both, sizeof(guard_both))
+                         : ask_by(steer->rules_fd, guard_v4, sizeof(guard_v4));
 }
 
 int steer_names(struct steer *steer)
@@ -301,19 +302,49 @@ int steer_names(struct steer *steer)
     return result < 0 ? result : failed(steer, "listen", add_listeners(steer, name_places, 2));
 }
 
-int steer_refuse(int rules_fd, uint32_t address)
+/* In bytes of a rule, where others are that stand for them. */
+static bool put_bytes(unsigned char *rule, size_t rule_size, const unsigned char *stand_in,
+                      const void *wanted, size_t size)
+{
+    unsigned char *at = memmem(rule, rule_size, stand_in, size);
+
+    if (at)
+        memcpy(at, wanted, size);
+    return at != NULL;
+}
+
+static int refuse_v4(int rules_fd, const struct route_range *range)
 {
     static const unsigned char any[] = {NET_ANY_BYTES};
     _Alignas(8) unsigned char bytes[sizeof(guard_one)];
-    const uint32_t wanted = htonl(address);
-    unsigned char *at;
 
     memcpy(bytes, guard_one, sizeof(bytes));
-    at = memmem(bytes, sizeof(bytes), any, sizeof(any));
-    if (!at)
-        return -EINVAL;
-    memcpy(at, &wanted, sizeof(wanted));
-    return ask_by(rules_fd, bytes, sizeof(bytes));
+    return put_bytes(bytes, sizeof(bytes), any, range->address, sizeof(any))
+               ? ask_by(rules_fd, bytes, sizeof(bytes))
+               : -EINVAL;
+}
+
+static int refuse_v6(int rules_fd, const struct route_range *range)
+{
+    static const unsigned char any[] = {NET_ANY_V6_BYTES}, any_mask[] = {NET_MASK_V6_BYTES};
+    _Alignas(8) unsigned char bytes[sizeof(guard_one_v6)];
+    unsigned char mask[sizeof(any_mask)] = {0}, first[sizeof(any)];
+
+    for (unsigned bit = 0; bit < range->bits; bit++)
+        mask[bit / 8] |= (unsigned char)(0x80 >> bit % 8);
+    for (size_t i = 0; i < sizeof(first); i++)
+        first[i] = range->address[i] & mask[i];
+    memcpy(bytes, guard_one_v6, sizeof(bytes));
+    /* The mask first: an address may look like what stands for it. */
+    return put_bytes(bytes, sizeof(bytes), any_mask, mask, sizeof(mask)) &&
+                   put_bytes(bytes, sizeof(bytes), any, first, sizeof(first))
+               ? ask_by(rules_fd, bytes, sizeof(bytes))
+               : -EINVAL;
+}
+
+int steer_refuse(int rules_fd, const struct route_range *range)
+{
+    return range->family == AF_INET ? refuse_v4(rules_fd, range) : refuse_v6(rules_fd, range);
 }
 
 int steer_make(struct steer *steer)

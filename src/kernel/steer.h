@@ -17,6 +17,7 @@
 #define KERNEL_STEER_H
 
 #include "base/limits.h"
+#include "kernel/route.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +38,7 @@ struct steer {
     unsigned count;
     int diag_fd;       /* tells of the sockets inside, see kernel/who.h; negative: nobody does */
     bool is_guarded;   /* given to steer_names: nothing that is not public can be sent to */
+    bool has_v6;       /* given with that: nor is all of IPv6 refused */
     int rules_fd;      /* of that: for steer_refuse */
     int route_fd;      /* of steer_names: by it the namespace's network can be changed */
     const char *doing; /* when it failed: what */
@@ -50,7 +52,8 @@ int steer_make(struct steer *steer);
 /* The same for questions for names alone, at one address of the loopback: streams and datagrams.
  * All else goes where the namespace's routes lead. */
 int steer_names(struct steer *steer);
-/* One more IPv4 address that cannot be sent to, in the namespace where rules_fd was made. */
-int steer_refuse(int rules_fd, uint32_t address);
+/* More addresses that cannot be sent to, in the namespace where rules_fd was made; of IPv4 just
+ * one. */
+int steer_refuse(int rules_fd, const struct route_range *range);
 
 #endif

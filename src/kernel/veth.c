@@ -37,8 +37,9 @@ static const char inside_name[] = "eth0";
 /* The host has no way to this address but that to all others. */
 static bool is_free(int sock, uint32_t address)
 {
+    const struct route_range one = route_v4(address, 32);
     unsigned prefix = 32;
-    int result = route_find(sock, address, &prefix);
+    int result = route_find(sock, &one, &prefix);
 
     return result == 0 ? prefix == 0 : result == -ENETUNREACH;
 }
@@ -50,18 +51,6 @@ static bool is_subnet_free(int sock, uint32_t subnet)
     for (uint32_t i = 0; all && i < 4; i++)
         all = is_free(sock, subnet + i);
     return all;
-}
-
-static int add_address(int sock, unsigned index, uint32_t address)
-{
-    const struct ifaddrmsg body = {
-        .ifa_family = AF_INET, .ifa_prefixlen = VETH_BITS, .ifa_index = index};
-    struct route_message message;
-
-    route_begin(&message, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof(body));
-    route_add_u32(&message, IFA_LOCAL, htonl(address));
-    route_add_u32(&message, IFA_ADDRESS, htonl(address));
-    return route_ask(sock, &message, NULL);
 }
 
 /* A setting of one family's, for an interface. */
@@ -112,19 +101,6 @@ static int bring_up(int sock, unsigned index)
     return route_ask(sock, &message, NULL);
 }
 
-static int add_default(int sock, uint32_t gateway)
-{
-    const struct rtmsg body = {.rtm_family = AF_INET,
-                               .rtm_table = RT_TABLE_MAIN,
-                               .rtm_protocol = RTPROT_BOOT,
-                               .rtm_type = RTN_UNICAST};
-    struct route_message message;
-
-    route_begin(&message, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &body, sizeof(body));
-    route_add_u32(&message, RTA_GATEWAY, htonl(gateway));
-    return route_ask(sock, &message, NULL);
-}
-
 static void add_end(struct route_message *message, const char *name, uint32_t mtu)
 {
     route_add(message, IFLA_IFNAME, name, strlen(name) + 1);
@@ -152,17 +128,6 @@ static int make_pair(int sock, const char *name, uint32_t mtu, int inside_ns)
     route_close_nest(&message, data);
     route_close_nest(&message, info);
     return route_ask(sock, &message, NULL);
-}
-
-static int find_index(int sock, const char *name, unsigned *ret_index)
-{
-    struct ifreq request = {0};
-
-    memcpy(request.ifr_name, name, strlen(name) + 1);
-    if (ioctl(sock, SIOCGIFINDEX, &request) < 0)
-        return -errno;
-    *ret_index = (unsigned)request.ifr_ifindex;
-    return 0;
 }
 
 /* The rules, with this name; *ret_fd owns them. */
@@ -204,8 +169,9 @@ static int failed(struct veth *veth, const char *doing, int result)
 
 static int set_up_ours(struct veth *veth, int sock, uint32_t subnet)
 {
-    int result = failed(veth, "give the host's end an address",
-                        add_address(sock, veth->index, subnet + OURS));
+    const struct route_range ours = route_v4(subnet + OURS, VETH_BITS);
+    int result =
+        failed(veth, "give the host's end an address", route_add_address(sock, veth->index, &ours));
 
     if (result == 0)
         result = failed(veth, "keep IPv6 out", keep_v6_out(sock, veth->index));
@@ -217,19 +183,22 @@ static int set_up_ours(struct veth *veth, int sock, uint32_t subnet)
 
 static int set_up_theirs(struct veth *veth, int sock, uint32_t subnet)
 {
+    const struct route_range ours = route_v4(subnet + OURS, VETH_BITS);
+    const struct route_range theirs = route_v4(subnet + THEIRS, VETH_BITS);
     unsigned index = 0;
-    int result = failed(veth, "find the other end", find_index(sock, inside_name, &index));
+    int result = failed(veth, "find the other end", route_find_index(sock, inside_name, &index));
 
     if (result == 0)
-        result = failed(veth, "give the other end an address",
-                        add_address(sock, index, subnet + THEIRS));
+        result =
+            failed(veth, "give the other end an address", route_add_address(sock, index, &theirs));
     if (result == 0)
         result = failed(veth, "keep IPv6 out", keep_v6_out(sock, index));
     if (result == 0)
-        result = failed(veth, "refuse addresses that are not public", route_prohibit_special(sock));
+        result = failed(veth, "refuse addresses that are not public",
+                        route_prohibit_special(sock, AF_INET));
     if (result == 0)
         result = failed(veth, "bring the other end up", bring_up(sock, index));
-    return result < 0 ? result : failed(veth, "add a route", add_default(sock, subnet + OURS));
+    return result < 0 ? result : failed(veth, "add a route", route_add_default(sock, index, &ours));
 }
 
 /* With these four addresses. -EEXIST: somebody else has just taken them. */
@@ -241,7 +210,7 @@ static int make_with(struct veth *veth, int sock, int inside_fd, int inside_ns, 
     (void)snprintf(name + NAME_DIGITS_AT, sizeof(name) - NAME_DIGITS_AT, "%08x", subnet);
     result = failed(veth, "make the pair", make_pair(sock, name, veth->mtu, inside_ns));
     if (result == 0)
-        result = failed(veth, "find the host's end", find_index(sock, name, &veth->index));
+        result = failed(veth, "find the host's end", route_find_index(sock, name, &veth->index));
     /* SECURITY: before it is up. */
     if (result == 0)
         result = failed(veth, "load the rules of nf_tables", load_rules(name, &veth->table_fd));

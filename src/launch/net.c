@@ -134,6 +134,7 @@ int net_begin(struct net_maker *maker, const struct image *image, int spare_fd,
     maker->steer.is_plain = image->flags & IMAGE_PLAIN;
     maker->steer.route_fd = maker->steer.rules_fd = -EBADF;
     maker->steer.is_guarded = image->flags & IMAGE_ENGINE;
+    maker->steer.has_v6 = image->network_ipv6;
     maker->steer.takes_datagrams = image->flags & IMAGE_DATAGRAMS;
     find_ports(image, &maker->steer);
     maker->spare_fd = spare_fd;

@@ -184,16 +184,21 @@ static void refuse(struct resolver *resolver, const struct asker *asker,
     reply(asker, query, &answer);
 }
 
-/* Where nobody leads connections to us, the name's own addresses. Those of IPv6 lead nowhere. */
+/* Where nobody leads connections to us, the name's own addresses that lead somewhere. */
 static void reply_found(const struct asker *asker, const struct dns_query *query,
                         const struct lookup_answer *found)
 {
-    uint8_t addresses[ADDRESSES_MOST][4];
-    struct dns_answer answer = {.lasts_seconds = LASTS_SECONDS, .addresses = addresses[0]};
+    uint8_t addresses[ADDRESSES_MOST * sizeof(struct in6_addr)];
+    struct dns_answer answer = {.lasts_seconds = LASTS_SECONDS, .addresses = addresses};
+    bool wants_v4 = query->type == DNS_A;
+    size_t size = wants_v4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
 
-    for (size_t i = 0; query->type == DNS_A && i < found->count; i++) {
-        if (host_is_v4(&found->addresses[i]) && answer.address_count < ADDRESSES_MOST)
-            memcpy(addresses[answer.address_count++], found->addresses[i].address + 12, 4);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct host *one = &found->addresses[i];
+
+        if (host_is_v4(one) == wants_v4 && answer.address_count < ADDRESSES_MOST)
+            memcpy(addresses + size * answer.address_count++,
+                   one->address + sizeof(one->address) - size, size);
     }
     reply(asker, query, &answer);
 }

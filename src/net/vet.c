@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/vet.h"
 
+#include "policy/network.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +64,7 @@ static size_t vet_port(const struct policy *policy, const struct host *name,
             *ret_decision = decision;
         /* One that is only of a family which leads nowhere says nothing of the others. */
         if (decision.access != ACCESS_ALLOW && decision.special &&
-            (decision.reason != NET_BY_ROUTE || host_is_v4(address)))
+            (decision.reason != NET_BY_ROUTE || host_is_v4(address) || network_routes_v6(policy)))
             return 0;
     }
     return allowed;

@@ -85,7 +85,10 @@ static unsigned routed_rule_by(const struct plan *plan, const struct net_rule *r
     if (rule->verdict == NET_ALLOW && !rule->by && decision.access == ACCESS_ALLOW)
         return routed_by(plan, note);
     *note = rule->verdict == NET_ALLOW
-                ? "all public IPv4 addresses are reached here, and no others, by every program"
+                ? (network_routes_v6(plan->policy)
+                       ? "all public addresses are reached here, and no others, by every program"
+                       : "all public IPv4 addresses are reached here, and no others, by every "
+                         "program")
                 : "there are no rules on hosts here; the mode isolated has them, without an engine";
     return 0;
 }
@@ -181,7 +184,10 @@ static int plan_mode(struct plan *plan)
     if (plan->network.mode == NETWORK_VETH && by)
         note = "public IPv4 addresses, by the host's NAT";
     if (plan->network.has_engine && by)
-        note = "public IPv4 addresses, by the engine; none that this host has at the start";
+        note = network_routes_v6(plan->policy)
+                   ? "public addresses, IPv6 too, by the engine; none that this host has at the "
+                     "start, and no network of IPv6 that it is in then"
+                   : "public IPv4 addresses, by the engine; none that this host has at the start";
     if (plan_enforce(plan, arena_printf(&plan->arena, "network %s", mode->text), mode->origin, by,
                      note) < 0)
         return -ENOMEM;
@@ -230,7 +236,8 @@ static int plan_proxy(struct plan *plan)
 static int plan_interface(struct plan *plan)
 {
     static const enum setting_id ids[] = {SETTING_NETWORK_ENGINE, SETTING_NETWORK_ENGINE_PATH,
-                                          SETTING_NETWORK_CIDR, SETTING_NETWORK_MTU};
+                                          SETTING_NETWORK_IPV6, SETTING_NETWORK_CIDR,
+                                          SETTING_NETWORK_MTU};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
@@ -238,7 +245,7 @@ static int plan_interface(struct plan *plan)
         const char *note = NULL;
 
         if (setting->is_set && network_is_routed(plan->policy) &&
-            (i > 1 || plan->network.mode == NETWORK_ISOLATED))
+            (i > 2 || plan->network.mode == NETWORK_ISOLATED))
             r = plan_enforce(
                 plan,
                 arena_printf(&plan->arena, "%s: %s", setting_table[ids[i]].key, setting->text),

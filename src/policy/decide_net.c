@@ -184,9 +184,11 @@ static void decide_proxied(const struct policy *policy, const struct net_search 
 
 /* By an address alone, which no rule makes public: nobody between who connects and the routes knows
  * of names. */
-static void decide_routed(const struct host *target, struct net_decision *decision)
+static void decide_routed(const struct policy *policy, const struct host *target,
+                          struct net_decision *decision)
 {
-    if (!decision->special && target->kind == HOST_ADDRESS && !host_is_v4(target))
+    if (!decision->special && target->kind == HOST_ADDRESS && !host_is_v4(target) &&
+        !network_routes_v6(policy))
         decision->special = "IPv6";
     if (decision->special)
         decision->reason = NET_BY_ROUTE;
@@ -259,7 +261,7 @@ void decide_net_by(const struct policy *policy, const struct host *target,
         ret_decision->reason = NET_BY_RULE;
     } else if (network_is_routed(policy)) {
         ret_decision->item = NULL;
-        decide_routed(target, ret_decision);
+        decide_routed(policy, target, ret_decision);
     } else if (mode == NETWORK_PROXY || mode == NETWORK_ISOLATED) {
         decide_proxied(policy, &search, ret_decision);
     } else {

@@ -97,7 +97,8 @@ static const char *summarize_hosts(struct policy *policy)
     size_t more = 0;
 
     if (network_is_routed(policy)) {
-        strbuf_add(&out, "all that have public IPv4 addresses");
+        strbuf_addf(&out, "all that have public%s addresses",
+                    network_routes_v6(policy) ? "" : " IPv4");
         return out.failed ? NULL : arena_strdup(&policy->arena, out.text);
     }
     if (policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED) {

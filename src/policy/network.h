@@ -14,5 +14,7 @@ const struct item *network_host_port(const struct policy *policy, unsigned port)
 /* Whether what the command sends goes where routes lead, and not through bawn-net: nobody holds
  * rules on hosts then. */
 bool network_is_routed(const struct policy *policy);
+/* Of such a network: whether IPv6 leads out of it. */
+bool network_routes_v6(const struct policy *policy);
 
 #endif

@@ -82,8 +82,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
         {"sandbox.network.engine", VALUE_WORD, NARROW_NEVER, 0, engine_words,
          "What leads out in the mode isolated. bawn: bawn-net, with rules on hosts. slirp4netns, "
          "pasta: that program gives the sandbox an interface and translates its addresses (NAT), "
-         "IPv4 alone, without rules on hosts; it needs /dev/net/tun. Default: bawn. Only the user, "
-         "the org and the command line can set it."},
+         "without rules on hosts; it needs /dev/net/tun. Default: bawn. Only the user, the org and "
+         "the command line can set it."},
     [SETTING_NETWORK_ENGINE_PATH] =
         {"sandbox.network.engine_path", VALUE_PLACE, NARROW_NEVER, 0, NULL,
          "Where that program is. The command must not be able to write it. Default: /usr/bin and "
@@ -96,6 +96,13 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_NETWORK_MTU] = {"sandbox.network.mtu", VALUE_MTU, NARROW_NEVER, 0, NULL,
                              "The largest packet of that interface in bytes. Default: 1500 in the "
                              "mode veth, else the engine's own."},
+    [SETTING_NETWORK_IPV6] =
+        {"sandbox.network.ipv6", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+         "true: with sandbox.network.engine the command reaches public IPv6 addresses, too, but "
+         "for the networks that the host's own addresses are in. false: nothing of IPv6 leaves. "
+         "bawn refuses it without an engine, unless there is no network: the mode veth has IPv4 "
+         "alone, and bawn-net reaches IPv6 hosts in any case. Default: false, because neighbours "
+         "have public addresses there, and many hosts have no IPv6."},
     [SETTING_NETWORK_AUTHZ_PORT] =
         {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
          "A port of the host's loopback that the command may connect to, "

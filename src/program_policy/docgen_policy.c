@@ -145,6 +145,13 @@ static const char network[] =
     "rules of nf_tables and routes in its own network refuse the rest, with every address that the "
     "host has when the session begins, but none that it gets later. Names are asked for by bawn. "
     "There are no rules on hosts, no published ports and no ports of the host, as in mode veth.\n"
+    "With ipv6: true, too, the command reaches every public IPv6 address as well, from fd00::64. "
+    "What is not public is refused the same way: all outside of 2000::/3, 6to4, Teredo, "
+    "translated IPv4. Of the host not only its addresses are, but the networks that they are in "
+    "when the session begins: neighbours have public addresses there, and a host takes new ones "
+    "from day to day. pasta wants an interface with a default route of IPv6, and does not start "
+    "without; slirp4netns starts, and leads nowhere. Most programs use IPv4 for a name that has "
+    "both. Without ipv6: true nothing of IPv6 leaves.\n"
     "A policy that allows a host, or lists a "
     "port, and names no mode has the mode proxy.\n"
     "A rule is one of these. With :PORT behind it, it is about this port only.";

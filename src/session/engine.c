@@ -11,6 +11,12 @@
  * refuse the same at once; both are there before a command is. KERNEL: routes alone would not do:
  * who names the interface (SO_BINDTODEVICE) is taken at his word. When the program ends the
  * interface is gone, and with it every way out.
+ *
+ * IPv6 leads out only with SETTING_NETWORK_IPV6. It has the network of which slirp4netns cannot
+ * have another one. pasta gives the interface its address and a route; slirp4netns would tell of
+ * them after seconds (router advertisements), so that is done here. SECURITY: of IPv6 not only the
+ * host's addresses are refused, but the networks that they are in: hosts take new addresses there
+ * from day to day (RFC 8981), and no private network is between the host and its neighbours.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -44,12 +50,23 @@ enum { IN_FD, OUT_FD, LOG_FD, USER_FD, NET_FD, INIT_FD, KEPT_FDS };
 
 enum {
     READY_MS = 5000,
+    V6_READY_MS = 2000, /* after IPv4 is */
     LOOK_MS = 4,
-    WORDS = 40,
+    WORDS = 48,
     SUBNET = 10 << 24 | 2 << 8, /* unless the policy says another one */
     SUBNET_BITS = 24,
-    ANY_PUBLIC = 1 << 24 | 1 << 16 | 1 << 8 | 1, /* to see whether there is a way */
 };
+
+#define ADDRESS_V6 "fd00::64"
+#define GATEWAY_V6 "fe80::2"
+static const struct route_range address_v6 = {AF_INET6, 64, {0xfd, [15] = 0x64}};
+static const struct route_range gateway_v6 = {AF_INET6, 128, {0xfe, 0x80, [15] = 2}};
+/* Its network in two halves, which count more than the whole. */
+static const struct route_range halves_v6[] = {{AF_INET6, 65, {0xfd}},
+                                               {AF_INET6, 65, {0xfd, [8] = 0x80}}};
+/* To see whether there is a way. */
+static const struct route_range any_v4 = {AF_INET, 32, {1, 1, 1, 1}};
+static const struct route_range any_v6 = {AF_INET6, 128, {0x20, [15] = 1}};
 
 static const char interface[] = "tap0";
 static const char user_path[] = "/proc/self/fd/3", net_path[] = "/proc/self/fd/4";
@@ -88,6 +105,8 @@ static void say_slirp4netns(struct words *words, const struct image *image)
 {
     ADD(words, "--configure", "--disable-host-loopback", "--disable-dns", "--cidr", words->subnet,
         "--netns-type=path", "--userns-path", user_path);
+    if (image->network_ipv6)
+        ADD(words, "--enable-ipv6");
     if (image->network_mtu)
         ADD(words, "--mtu", words->mtu);
     ADD(words, net_path, interface);
@@ -95,10 +114,14 @@ static void say_slirp4netns(struct words *words, const struct image *image)
 
 static void say_pasta(struct words *words, const struct image *image)
 {
-    ADD(words, "--foreground", "--config-net", "--no-map-gw", "--ipv4-only", "--tcp-ports", "none",
-        "--udp-ports", "none", "--tcp-ns", "none", "--udp-ns", "none", "--no-dhcp", "--no-dhcpv6",
-        "--no-ndp", "--no-ra", "--ns-ifname", interface, "--address", words->address, "--netmask",
-        words->bits, "--gateway", words->gateway);
+    ADD(words, "--foreground", "--config-net", "--no-map-gw", "--tcp-ports", "none", "--udp-ports",
+        "none", "--tcp-ns", "none", "--udp-ns", "none", "--no-dhcp", "--no-dhcpv6", "--no-ra",
+        "--ns-ifname", interface, "--address", words->address, "--netmask", words->bits,
+        "--gateway", words->gateway);
+    if (image->network_ipv6)
+        ADD(words, "--address", ADDRESS_V6, "--gateway", GATEWAY_V6);
+    else
+        ADD(words, "--ipv4-only", "--no-ndp");
     /* It would become nobody, who may not enter what is root's. */
     if (geteuid() == 0)
         ADD(words, "--runas", "0");
@@ -212,43 +235,91 @@ static int on_ended(void *context, uint32_t events)
     return session_lost(session, WHO_ENGINE, status);
 }
 
-/* Its own addresses are as good as its loopback. */
-static int prohibit_own(const struct launch *launch)
+static bool has_v6(const struct session *session)
 {
+    return session->request->image->network_ipv6;
+}
+
+/* Which addresses one of the host's own stands for: none but itself in IPv4, its network in IPv6.
+ */
+static bool find_own(const struct ifaddrs *one, struct route_range *ret_range)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6, mask;
+
+    if (!one->ifa_addr)
+        return false;
+    if (one->ifa_addr->sa_family == AF_INET) {
+        memcpy(&v4, one->ifa_addr, sizeof(v4));
+        *ret_range = route_v4(ntohl(v4.sin_addr.s_addr), 32);
+        return true;
+    }
+    if (one->ifa_addr->sa_family != AF_INET6)
+        return false;
+    memcpy(&v6, one->ifa_addr, sizeof(v6));
+    *ret_range = (struct route_range){.family = AF_INET6, .bits = 128};
+    memcpy(ret_range->address, &v6.sin6_addr, sizeof(v6.sin6_addr));
+    if (one->ifa_netmask) {
+        memcpy(&mask, one->ifa_netmask, sizeof(mask));
+        ret_range->bits = 0;
+        for (size_t i = 0; i < sizeof(mask.sin6_addr); i++)
+            ret_range->bits += (unsigned)__builtin_popcount(mask.sin6_addr.s6_addr[i]);
+    }
+    /* All of them are refused already. */
+    return !IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr);
+}
+
+/* Its own addresses are as good as its loopback. */
+static int prohibit_own(const struct session *session)
+{
+    const struct launch *launch = &session->launch;
     struct ifaddrs *all = NULL;
     int result = getifaddrs(&all) < 0 ? -errno : 0;
 
     for (const struct ifaddrs *one = all; one && result == 0; one = one->ifa_next) {
-        struct sockaddr_in address;
+        struct route_range own;
 
-        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET)
+        if (!find_own(one, &own) || (own.family == AF_INET6 && !has_v6(session)))
             continue;
-        memcpy(&address, one->ifa_addr, sizeof(address));
-        result = route_prohibit(launch->route_fd, ntohl(address.sin_addr.s_addr), 32);
+        result = route_prohibit(launch->route_fd, &own);
         /* Two interfaces have it. */
         if (result == -EEXIST)
             result = 0;
         if (result == 0)
-            result = steer_refuse(launch->rules_fd, ntohl(address.sin_addr.s_addr));
+            result = steer_refuse(launch->rules_fd, &own);
     }
     freeifaddrs(all);
     return result;
+}
+
+static int close_v6(int sock)
+{
+    int result = route_prohibit_special(sock, AF_INET6);
+
+    if (result == 0)
+        result = route_prohibit(sock, &halves_v6[0]);
+    return result < 0 ? result : route_prohibit(sock, &halves_v6[1]);
 }
 
 /* The interface's own network, too: both halves of it, which count more than the whole. */
 static int close_rest(const struct session *session)
 {
     int sock = session->launch.route_fd;
+    struct route_range half;
     uint32_t subnet;
     unsigned bits;
-    int result = route_prohibit_special(sock);
+    int result = route_prohibit_special(sock, AF_INET);
 
     find_subnet(session->request->image, &subnet, &bits);
+    half = route_v4(subnet, bits + 1);
     if (result == 0)
-        result = route_prohibit(sock, subnet, bits + 1);
+        result = route_prohibit(sock, &half);
+    half = route_v4(subnet + (1U << (31 - bits)), bits + 1);
     if (result == 0)
-        result = route_prohibit(sock, subnet + (1U << (31 - bits)), bits + 1);
-    return result < 0 ? result : prohibit_own(&session->launch);
+        result = route_prohibit(sock, &half);
+    if (result == 0 && has_v6(session))
+        result = close_v6(sock);
+    return result < 0 ? result : prohibit_own(session);
 }
 
 static int refuse_start(struct session *session, int errnum, struct bawn_error *err)
@@ -262,20 +333,65 @@ static int refuse_start(struct session *session, int errnum, struct bawn_error *
     return -errnum;
 }
 
+/* Until a route leads to it. 0, or the errno. */
+static int await_route(const struct session *session, const struct route_range *any, int limit_ms)
+{
+    struct pollfd ended = {.fd = session->engine.pidfd, .events = POLLIN};
+    int64_t until = clock_ms() + limit_ms;
+    unsigned bits;
+
+    while (route_find(session->launch.route_fd, any, &bits) < 0) {
+        if (poll(&ended, 1, LOOK_MS) > 0)
+            return ECHILD;
+        if (clock_ms() > until)
+            return ETIMEDOUT;
+    }
+    return 0;
+}
+
+/* What slirp4netns leaves to the kernel. 0, or the errno. */
+static int configure_v6(const struct session *session)
+{
+    int sock = session->launch.route_fd;
+    unsigned index = 0;
+    int result = route_find_index(sock, interface, &index);
+
+    if (result == 0)
+        result = route_add_address(sock, index, &address_v6);
+    if (result == 0)
+        result = route_add_default(sock, index, &gateway_v6);
+    return -result;
+}
+
+static int refuse_v6(struct session *session, int errnum, struct bawn_error *err)
+{
+    bool is_pasta = session->request->image->network_engine == ENGINE_PASTA;
+
+    if (errnum == ECHILD)
+        return refuse_start(session, errnum, err);
+    (void)error_set(err, errnum, "run.engine", "%s gives the sandbox no IPv6: %s",
+                    engine_name(session),
+                    is_pasta && errnum == ETIMEDOUT
+                        ? "it wants an interface of this host that has a default route of IPv6, "
+                          "and an address that is not link-local beside one that is"
+                        : strerror(errnum));
+    error_hint(err, "sandbox.network.ipv6: false runs with IPv4 alone");
+    return -errnum;
+}
+
 /* Until there is a way out. */
 static int await_way(struct session *session, struct bawn_error *err)
 {
-    struct pollfd ended = {.fd = session->engine.pidfd, .events = POLLIN};
-    int64_t until = clock_ms() + READY_MS;
-    unsigned bits;
+    int errnum = await_route(session, &any_v4, READY_MS);
 
-    while (route_find(session->launch.route_fd, ANY_PUBLIC, &bits) < 0) {
-        if (poll(&ended, 1, LOOK_MS) > 0)
-            return refuse_start(session, ECHILD, err);
-        if (clock_ms() > until)
-            return refuse_start(session, ETIMEDOUT, err);
-    }
-    return 0;
+    if (errnum)
+        return refuse_start(session, errnum, err);
+    if (!has_v6(session))
+        return 0;
+    errnum = session->request->image->network_engine == ENGINE_PASTA
+                 ? await_route(session, &any_v6, V6_READY_MS)
+                 : configure_v6(session);
+    return errnum ? refuse_v6(session, errnum, err) : 0;
 }
 
 int session_start_engine(struct session *session, struct bawn_error *err)

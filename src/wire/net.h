@@ -47,8 +47,11 @@ enum { NET_PORT = LIMIT_OWN_PORT, NET_DNS_PORT = 53 };
 /* The sandbox's own in IPv6: the first of those that stand for names, which is never given out. */
 #define NET_OWN_V6_BYTES 0xfd, 0x53, 0x05, 0xec, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
 
-/* In the rules' bytes, for an address that is not known before. */
-#define NET_ANY_BYTES 165, 90, 195, 60
+/* In the rules' bytes, for an address that is not known before; and one of IPv6, and the mask of
+ * its range. */
+#define NET_ANY_BYTES     165, 90, 195, 60
+#define NET_ANY_V6_BYTES  1, 165, 90, 195, 60, 2, 165, 90, 195, 60, 3, 165, 90, 195, 60, 4
+#define NET_MASK_V6_BYTES 5, 165, 90, 195, 60, 6, 165, 90, 195, 60, 7, 165, 90, 195, 60, 8
 
 /* Of the host's end of a veth pair, and of the rules about it: the last eight digits differ. */
 #define NET_VETH_NAME "bawn@@@@@@@@"

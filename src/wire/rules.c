@@ -212,11 +212,13 @@ int rules_unpack_net(const struct image *image, struct policy *policy, struct ba
     int r = 0;
 
     if (image->network_mode > NETWORK_HOST || image->network_unlisted > UNLISTED_ASK ||
-        image->network_engine > ENGINE_PASTA || !unpack_proxy(image, policy))
+        image->network_engine > ENGINE_PASTA || image->network_ipv6 > 1 ||
+        !unpack_proxy(image, policy))
         return bad_rule(err);
     unpack_setting(policy, SETTING_NETWORK_MODE, image->network_mode);
     unpack_setting(policy, SETTING_NETWORK_UNLISTED, image->network_unlisted);
     unpack_setting(policy, SETTING_NETWORK_ENGINE, image->network_engine);
+    unpack_setting(policy, SETTING_NETWORK_IPV6, image->network_ipv6);
     image_each (image, PART_NET_RULES, struct image_net_rule, rule) {
         if (r == 0)
             r = unpack_net_rule(image, rule, policy, err);

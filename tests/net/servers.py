@@ -17,6 +17,7 @@ from web import HEAD_BYTES, Web
 
 FIRST_BYTES_SECONDS = 30
 DNS_ADDRESSES = ("127.0.0.1", "203.0.113.53")
+ECHO_ADDRESSES = ("203.0.113.10", "2001:db8::10")
 
 
 class Echo(asyncio.DatagramProtocol):
@@ -141,7 +142,8 @@ class Servers:
         for address in DNS_ADDRESSES:
             await loop.create_datagram_endpoint(lambda: Datagrams(self.zone), local_addr=(address, 53))
         for port in (7, 443):
-            await loop.create_datagram_endpoint(Echo, local_addr=("203.0.113.10", port))
+            for address in ECHO_ADDRESSES:
+                await loop.create_datagram_endpoint(Echo, local_addr=(address, port))
         await self.listen(53, self.serve_names)
         await self.listen(80, self.serve_web)
         await self.listen(8080, self.serve_web)

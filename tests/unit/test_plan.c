@@ -36,6 +36,7 @@ static const char *const tree[] = {"/",
                                    "/srv/work/deep/held",
                                    "/srv/ro/",
                                    "/srv/link -> /srv/ro",
+                                   "/srv/engine",
                                    "/proc/",
                                    "/proc/sys/",
                                    "/proc/keys",
@@ -810,6 +811,44 @@ START_TEST(veth_holds_no_rule_but_that_public_hosts_are_allowed)
 }
 END_TEST
 
+START_TEST(engine_holds_ipv6_as_it_is_set)
+{
+    static const struct {
+        const char *more, *rule;
+        bool is_held;
+    } rows[] = {
+        {"", "network isolated", true},
+        {", ipv6: true", "network isolated", true},
+        {", ipv6: true", "sandbox.network.ipv6: true", true},
+        {", ipv6: false", "sandbox.network.ipv6: false", true},
+        {", allow: ['2001:db8::7']", "allow 2001:db8::7", false},
+        {", ipv6: true, allow: ['2001:db8::7']", "allow 2001:db8::7", true},
+        {", ipv6: true, allow: ['fd00::7']", "allow fd00::7", false},
+        {", ipv6: true, allow: [10.0.0.5]", "allow 10.0.0.5", false},
+        {", ipv6: true, deny: ['2001:db8::7']", "deny 2001:db8::7", false},
+    };
+    struct host_facts facts = rich_host();
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char document[256];
+        struct bawn_policy *policy;
+        struct plan plan;
+
+        (void)snprintf(document, sizeof(document),
+                       "sandbox: {network: {mode: isolated, engine: pasta, engine_path: "
+                       "/srv/engine%s}}\n",
+                       rows[i].more);
+        policy = load_text(document);
+        make_plan(policy, &facts, NULL, &plan);
+        ck_assert(plan.network.has_engine);
+        ck_assert_uint_eq(find_rule(&plan, rows[i].rule)->by,
+                          rows[i].is_held ? BY_NAMESPACE | BY_FIREWALL : 0);
+        plan_done(&plan);
+        bawn_policy_free(policy);
+    }
+}
+END_TEST
+
 START_TEST(debug_and_containers_open_their_syscalls_only)
 {
     struct bawn_policy *plain = load_text("sandbox: {}\n");
@@ -1188,6 +1227,7 @@ int main(void)
     tcase_add_test(all, opaque_hosts_are_handed_over_only_where_every_wall_stands);
     tcase_add_test(all, veth_is_for_root_on_a_host_that_has_it);
     tcase_add_test(all, veth_holds_no_rule_but_that_public_hosts_are_allowed);
+    tcase_add_test(all, engine_holds_ipv6_as_it_is_set);
     tcase_add_test(all, limits_scale_and_name_their_holder);
     tcase_add_test(all, rates_of_a_disk_are_held_where_they_can_be);
     tcase_add_test(all, a_plan_that_was_made_in_haste_is_for_one_start);

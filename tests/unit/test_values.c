@@ -289,6 +289,33 @@ COMPLAINS(publish_takes_an_address_and_one_or_two_ports,
           "p.yaml:1:63 error config.bad_value: sandbox.network.publish: '::1:80': not "
           "[ADDRESS:]PORT[:PORT]\n")
 
+COMPLAINS(ipv6_is_an_engines, "sandbox: {network: {mode: isolated, ipv6: true}}\n",
+          "p.yaml:1:43 error policy.ipv6: sandbox.network.ipv6: only the mode isolated with "
+          "sandbox.network.engine: slirp4netns or pasta has it; in this mode bawn-net reaches IPv6 "
+          "hosts by the rules, as it does IPv4 ones\n")
+
+COMPLAINS(ipv6_is_not_veths, "sandbox: {network: {mode: veth, engine: pasta, ipv6: false}}\n",
+          "p.yaml:1:54 error policy.ipv6: sandbox.network.ipv6: only the mode isolated with "
+          "sandbox.network.engine: slirp4netns or pasta has it; the mode veth has IPv4 alone\n")
+
+COMPLAINS(ipv6_is_not_the_hosts, "sandbox: {network: {mode: host, engine: pasta, ipv6: true}}\n",
+          "p.yaml:1:54 error policy.ipv6: sandbox.network.ipv6: only the mode isolated with "
+          "sandbox.network.engine: slirp4netns or pasta has it; the mode host has what the host "
+          "has\n")
+
+BECOMES(ipv6_of_an_engine, "sandbox: {network: {mode: isolated, engine: pasta, ipv6: true}}\n",
+        "sandbox.network.mode = isolated\n"
+        "sandbox.network.engine = pasta\n"
+        "sandbox.network.ipv6 = true\n",
+        "")
+
+BECOMES(ipv6_is_moot_without_a_network,
+        "sandbox: {network: {mode: none, engine: pasta, ipv6: true}}\n",
+        "sandbox.network.mode = none\n"
+        "sandbox.network.engine = pasta\n"
+        "sandbox.network.ipv6 = true\n",
+        "")
+
 COMPLAINS(
     a_port_inside_is_published_or_the_hosts,
     "sandbox: {network: {host_ports: [9000], publish: [\"80:9000\"]}}\n",
@@ -645,6 +672,9 @@ static void add_values(Suite *suite)
         host_port_takes_a_port,
         publish_takes_an_address_and_one_or_two_ports,
         a_port_inside_is_published_or_the_hosts,
+        ipv6_is_an_engines,
+        ipv6_is_not_veths,
+        ipv6_is_not_the_hosts,
         env_names_are_names,
         loader_variables_are_never_set,
         tools_are_those_there_are,
@@ -672,6 +702,8 @@ static void add_meaning(Suite *suite)
         each_setting,
         each_list,
         publish_forms,
+        ipv6_of_an_engine,
+        ipv6_is_moot_without_a_network,
         words_of_a_host_in_both_forms,
         tool_rules_become_rules_of_tools_and_commands,
         network_false_is_no_network,
