@@ -215,17 +215,42 @@ static bool has_rules(const struct policy *policy, bool asking)
     return false;
 }
 
+/* Without memory for the answer: yes. */
+static bool may_be_written(const struct policy *policy, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return decide_path(policy, path, decisions) < 0 || decisions[PATH_WRITE].access == ACCESS_ALLOW;
+}
+
+/* Whether calls that write must be judged one by one: what protects names in trees of the host that
+ * may be written, and what somebody wrote about names in private ones, is held by nobody else. */
+static bool has_to_judge(const struct policy *policy)
+{
+    if (!has_rules(policy, false))
+        return false;
+    vec_each (&policy->rules, rule) {
+        bool is_grant = (*rule)->kind == RULE_PATH && (*rule)->write == ACCESS_ALLOW &&
+                        may_be_written(policy, (*rule)->path);
+        bool is_pattern =
+            (*rule)->kind == RULE_PATTERN && (*rule)->layer->authority != AUTHORITY_BUILTIN;
+
+        if (is_grant || is_pattern)
+            return true;
+    }
+    return policy->kept_home != NULL;
+}
+
 static int plan_syscalls(struct plan *plan)
 {
+    bool judges = plan_notifies(plan) && has_to_judge(plan->policy);
     bool holds[] = {
         [WHEN_ALWAYS] = true,
         [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_NOT_CONTAINERS] = !policy_number(plan->policy, SETTING_PROCESS_CONTAINERS),
-        [WHEN_PROTECTING] = plan_notifies(plan) && has_rules(plan->policy, false),
-        [WHEN_TRACE_TOLD] = plan_notifies(plan) && has_rules(plan->policy, false) &&
-                            !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
-        [WHEN_BINDING] = plan_notifies(plan) && has_rules(plan->policy, false) &&
-                         plan_has(plan, FEATURE_TAKE_FD),
+        [WHEN_PROTECTING] = judges,
+        [WHEN_TRACE_TOLD] = judges && !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
+        [WHEN_BINDING] = judges && plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_HANDING_OVER] = plan->network.hands_over,
         [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),
     };

@@ -212,6 +212,37 @@ START_TEST(patterns_need_the_supervisor)
 }
 END_TEST
 
+START_TEST(calls_are_held_only_where_somebody_must_judge_them)
+{
+    static const struct {
+        const char *text;
+        bool holds;
+    } policies[] = {
+        {"sandbox: {paths: {work: {root: /srv/work, mode: rw}}, protect: [/srv/work/.git]}\n",
+         true},
+        {"sandbox: {paths: {work: {root: /srv/work, mode: ro}, tmp: {root: /tmp, mode: "
+         "private}}}\n",
+         false},
+        /* What somebody wrote about names in a private tree. */
+        {"sandbox: {paths: {tmp: {root: /tmp, mode: private}}, protect: ['/tmp/**/*.key']}\n",
+         true},
+    };
+    struct host_facts facts = rich_host();
+
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        struct bawn_policy *policy = load_text(policies[i].text);
+        struct plan plan;
+
+        make_plan(policy, &facts, NULL, &plan);
+        ck_assert_int_eq(has_syscall(&plan, "mkdir", SYSCALL_NOTIFY), policies[i].holds);
+        ck_assert_int_eq(has_syscall(&plan, "landlock_create_ruleset", SYSCALL_ENOSYS),
+                         policies[i].holds);
+        plan_done(&plan);
+        bawn_policy_free(policy);
+    }
+}
+END_TEST
+
 START_TEST(without_namespaces_landlock_is_the_wall)
 {
     struct bawn_policy *policy = load_text(work);
@@ -1212,6 +1243,7 @@ int main(void)
     tcase_add_test(all, grants_become_mounts_and_denials_masks);
     tcase_add_test(all, parents_are_mounted_before_children);
     tcase_add_test(all, patterns_need_the_supervisor);
+    tcase_add_test(all, calls_are_held_only_where_somebody_must_judge_them);
     tcase_add_test(all, without_namespaces_landlock_is_the_wall);
     tcase_add_test(all, a_host_with_nothing_enforces_nothing);
     tcase_add_test(all, landlock_is_cut_to_the_abi);
