@@ -203,13 +203,10 @@ static int plan_landlock(struct plan *plan, const struct looker *looker)
     return 0;
 }
 
-static bool has_rules(const struct policy *policy, bool asking)
+static bool has_rules(const struct policy *policy)
 {
-    if (asking && policy_number(policy, SETTING_READS) == READS_DYNAMIC)
-        return true;
     vec_each (&policy->rules, rule) {
-        if (asking ? (*rule)->read == ACCESS_ASK || (*rule)->write == ACCESS_ASK
-                   : (*rule)->wild || (*rule)->write == ACCESS_DENY)
+        if ((*rule)->wild || (*rule)->write == ACCESS_DENY)
             return true;
     }
     return false;
@@ -227,7 +224,7 @@ static bool may_be_written(const struct policy *policy, const char *path)
  * may be written, and what somebody wrote about names in private ones, is held by nobody else. */
 static bool has_to_judge(const struct policy *policy)
 {
-    if (!has_rules(policy, false))
+    if (!has_rules(policy))
         return false;
     vec_each (&policy->rules, rule) {
         bool is_grant = (*rule)->kind == RULE_PATH && (*rule)->write == ACCESS_ALLOW &&
@@ -252,7 +249,8 @@ static int plan_syscalls(struct plan *plan)
         [WHEN_TRACE_TOLD] = judges && !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_BINDING] = judges && plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_HANDING_OVER] = plan->network.hands_over,
-        [WHEN_ASKING] = plan_notifies(plan) && has_rules(plan->policy, true),
+        [WHEN_EXPLAINING] =
+            plan_notifies(plan) && policy_number(plan->policy, SETTING_PROCESS_EXPLAIN),
     };
 
     if (!plan_has(plan, FEATURE_SECCOMP))

@@ -23,9 +23,10 @@ int plan_process(struct plan *plan)
         enum setting_id id;
         unsigned by;
     } settings[] = {
-        {SETTING_PROCESS_DEBUG, BY_SECCOMP},     {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
-        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE}, {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
-        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE}, {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
+        {SETTING_PROCESS_DEBUG, BY_SECCOMP},           {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
+        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},       {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
+        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE},       {SETTING_PROCESS_EXPLAIN, BY_SUPERVISOR},
+        {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
     };
     const struct policy *policy = plan->policy;
 
@@ -53,6 +54,10 @@ int plan_process(struct plan *plan)
             !plan_has(plan, FEATURE_TIME_NS)) {
             by = 0;
             note = no_time(plan);
+        }
+        if (settings[i].id == SETTING_PROCESS_EXPLAIN && setting->number && !plan_notifies(plan)) {
+            by = 0;
+            note = "calls cannot be looked at here, nor with sandbox.process.containers";
         }
         if (setting->is_set && plan->backend != BACKEND_COUNT &&
             plan_enforce(plan,

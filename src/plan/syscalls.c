@@ -66,6 +66,10 @@
     {                                                                                              \
         RULE(name, SYSCALL_NOTIFY, WHEN_PROTECTING, why), WHOLLY                                   \
     }
+#define TELL(name)                                                                                 \
+    {                                                                                              \
+        RULE(name, SYSCALL_NOTIFY, WHEN_EXPLAINING, hidden), WHOLLY                                \
+    }
 #define WATCH_MODE(name, mode)                                                                     \
     {                                                                                              \
         RULE(name, SYSCALL_NOTIFY, WHEN_PROTECTING, modes), IF(mode, SET_ID_BITS, 0)               \
@@ -118,6 +122,7 @@
 #define lends      "whoever runs the file outside would run it with the caller's rights"
 #define creates    "a file that a rule protects may be created or replaced"
 #define modes      "a file that a rule protects may be made executable, or unreadable"
+#define hidden     "it may be about something that is hidden, which is told"
 #define family     "a socket family that no sandboxed program needs"
 #define handed     "a socket of the host's that was handed in stays with its server"
 #define landlock   "calls that bawn makes for a program would bypass the program's own rules"
@@ -273,6 +278,20 @@ const struct syscall_rule syscall_table[] = {
     WATCH("unlink", creates),
     WATCH("unlinkat", creates),
     WATCH("rmdir", creates),
+    TELL("open"),
+    TELL("openat"),
+    TELL("stat"),
+    TELL("lstat"),
+    TELL("newfstatat"),
+    TELL("statx"),
+    TELL("access"),
+    TELL("faccessat"),
+    TELL("faccessat2"),
+    TELL("readlink"),
+    TELL("readlinkat"),
+    TELL("chdir"),
+    TELL("execve"),
+    TELL("execveat"),
     /* Its address is behind a pointer, of whatever family. */
     {RULE("bind", SYSCALL_NOTIFY, WHEN_BINDING, creates), WHOLLY},
     WATCH_MODE("chmod", 1),

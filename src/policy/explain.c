@@ -65,6 +65,10 @@ void explain_path_remedy(const struct path_story *story, struct strbuf *out)
         strbuf_add(out, "list it in sandbox.network.unix_sockets of the user or org policy");
         return;
     }
+    if (story->is_covered) {
+        add_option(story, mode, out);
+        return;
+    }
     if (decision->access < ACCESS_ASK) {
         strbuf_add(out, "to refuse it, add the path to sandbox.deny");
         strbuf_add(out, op == MESSAGE_WRITE ? ", or to sandbox.protect for writes only" : "");

@@ -10,7 +10,8 @@
 /* A question about a path, with all that is known of it. */
 struct path_story {
     enum message_op op;
-    bool is_socket; /* the question is about connecting to it */
+    bool is_socket;  /* the question is about connecting to it */
+    bool is_covered; /* the sandbox's own is there; the host's, at the same path, is meant */
     const char *asked;
     const char *resolved; /* NULL when it could not be */
     const struct path_decision *decision;

@@ -162,6 +162,10 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "true: the clocks that count from the boot (CLOCK_BOOTTIME, CLOCK_MONOTONIC, "
          "/proc/uptime, sysinfo, start times of processes) begin at zero inside. The host's uptime "
          "is no secret: /proc/self/timens_offsets tells it. The date is the host's."},
+    [SETTING_PROCESS_EXPLAIN] =
+        {"sandbox.process.explain", VALUE_BOOL, NARROW_HIGHER, 0, NULL,
+         "true: bawn also looks at calls that only read, and tells of those about something that "
+         "the rules hide. Opening or looking at a file then takes several times as long."},
     [SETTING_PROCESS_UNSANDBOXED] =
         {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER, 0, NULL,
          "Let a caller that asks for it run a command outside the sandbox."},

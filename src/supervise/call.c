@@ -22,6 +22,15 @@
         SYS_##name, #name, {dir, -1}, {path, -1}, 1, prepare, change_attribute                     \
     }
 
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
+#endif
+
+#define TOLD(name, dir, path)                                                                      \
+    {                                                                                              \
+        SYS_##name, #name, {dir, -1}, {path, -1}, -1, NULL, explain_perform                        \
+    }
+
 static const struct call_kind kinds[] = {
 #ifdef SYS_open
     {SYS_open, "open", {-1, -1}, {0, -1}, -1, open_prepare, open_perform},
@@ -63,6 +72,20 @@ static const struct call_kind kinds[] = {
     ATTRIBUTE(removexattr, -1, 0, NULL),
     ATTRIBUTE(lremovexattr, -1, 0, NULL),
     ATTRIBUTE(fremovexattr, 0, -1, NULL),
+#ifdef SYS_stat
+    TOLD(stat, -1, 0),
+    TOLD(lstat, -1, 0),
+    TOLD(access, -1, 0),
+    TOLD(readlink, -1, 0),
+#endif
+    TOLD(newfstatat, 0, 1),
+    TOLD(statx, 0, 1),
+    TOLD(faccessat, 0, 1),
+    TOLD(faccessat2, 0, 1),
+    TOLD(readlinkat, 0, 1),
+    TOLD(chdir, -1, 0),
+    TOLD(execve, -1, 0),
+    TOLD(execveat, 0, 1),
 };
 
 const struct call_kind *call_find(int number)

@@ -64,6 +64,7 @@ struct call {
     bool must_wait;
     bool is_ours;      /* it opens nothing, and needs nobody's rights */
     bool is_continued; /* the caller makes it itself */
+    bool is_told;      /* it is only looked at, and the caller makes it */
     bool is_kept;      /* it is answered later */
     struct dials *dials;
 };
@@ -124,6 +125,10 @@ int call_follow_fd(struct call *call, struct followed *followed);
 
 /* The table of trapped calls; NULL: none such. */
 const struct call_kind *call_find(int number);
+
+/* supervise/explain.c: whether an open with these flags is only told of; and what is told. */
+bool explain_is_told(uint64_t flags);
+int explain_perform(struct call *call);
 
 int open_prepare(struct call *call);
 int open_prepare_how(struct call *call);

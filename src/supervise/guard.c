@@ -135,6 +135,13 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
     return decide_refuses(decision, op) ? GUARD_REFUSE : GUARD_UNGRANTED;
 }
 
+bool guard_is_private(const struct guard *guard, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return decide(guard, path, decisions) == 0 && decisions[PATH_READ].access == ACCESS_PRIVATE;
+}
+
 void guard_judge_link(const struct guard *guard, const char *link, const char *rest,
                       struct path_decision *bar)
 {

@@ -42,6 +42,9 @@ const char *guard_outside(const struct guard *guard, const char *path,
 /* path is absolute, normalized and resolved. What cannot be found out is refused. */
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
 
+/* Whether the path lies where all is the sandbox's own, and nothing of the host is there. */
+bool guard_is_private(const struct guard *guard, const char *path);
+
 /* What is said against writing through the symbolic link at a path, with this still to be walked
  * behind it: see decide_through. *bar becomes stricter. */
 void guard_judge_link(const struct guard *guard, const char *link, const char *rest,

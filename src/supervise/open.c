@@ -54,6 +54,9 @@ int open_prepare(struct call *call)
 
     call->how.flags = is_creat ? O_CREAT | O_WRONLY | O_TRUNC : (uint32_t)args[0];
     call->how.mode = (mode_t)args[is_creat ? 0 : 1] & 07777;
+    call->is_told = explain_is_told(call->how.flags);
+    if (call->is_told)
+        return 0;
     /* KERNEL(6.4): the two together are wrong, whatever the path. */
     if ((call->how.flags & O_CREAT) && (call->how.flags & O_DIRECTORY) &&
         open("", (int)call->how.flags | O_CLOEXEC, 0) < 0 && errno != ENOENT)

@@ -79,8 +79,9 @@ static struct refusal *find(struct reports *reports, const struct call *call, co
     for (unsigned i = 0; i < REPORT_REFUSALS; i++) {
         struct refusal *refusal = &reports->refusals[i];
 
-        if (refusal->kind == call->kind && refusal->errnum == errnum &&
-            strcmp(refusal->path, path) == 0)
+        /* What is only looked at is looked at in several ways. */
+        if ((refusal->kind == call->kind || call->is_told) && refusal->errnum == errnum &&
+            refusal->path && strcmp(refusal->path, path) == 0)
             return refusal;
     }
     return NULL;
@@ -98,6 +99,27 @@ static const char *operation(const struct call *call)
     return "write";
 }
 
+/* What hides the host's own where the sandbox's is: an entry of the lists, or what makes it
+ * private. */
+static bool explain_covered(const struct call *call, const char *path, const char *outside,
+                            struct path_decision *ret_decision)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+    struct tree_answer answer;
+    const struct path_rule *listed;
+
+    if (!call->is_told || !guard_is_private(call->guard, path) ||
+        pathtree_ask(&call->guard->policy.tree, outside, &answer) < 0)
+        return false;
+    listed = answer.best[CLASS_LISTED][PATH_READ].rule;
+    decide_answer(&call->guard->policy, &answer, decisions);
+    *ret_decision = decisions[PATH_READ];
+    if (listed && listed->read == ACCESS_DENY)
+        *ret_decision = (struct path_decision){
+            .access = ACCESS_DENY, .rule = listed, .reason = DECIDED_BY_RULE};
+    return true;
+}
+
 /* Which rule it was, in words, and what would allow it. */
 static void find_rule(const struct call *call, const char *path, struct refusal *refusal)
 {
@@ -110,18 +132,20 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
 
     refusal->verdict = VERDICT_DENY;
     refusal->op = operation(call);
-    if (!call_explain(call, path, &decision))
+    story.resolved = guard_outside(call->guard, path, buffer);
+    if (explain_covered(call, path, story.resolved, &decision))
+        story.is_covered = decision.access < ACCESS_ASK;
+    else if (!call_explain(call, path, &decision))
         return;
     if (decision.access == ACCESS_ASK)
         refusal->verdict = VERDICT_ASK;
     message_label(&decision, &rule);
     refusal->rule = rule.failed ? NULL : take_ptr(&rule.text);
-    story.resolved = guard_outside(call->guard, path, buffer);
     story.is_socket = strcmp(refusal->op, "connect") == 0;
     /* What cannot be read is refused for that, whatever else was wanted. */
-    if (strcmp(refusal->op, "write") == 0 &&
-        decide_path(&call->guard->policy, story.resolved, decisions) == 0 &&
-        decisions[PATH_READ].access >= ACCESS_ASK) {
+    if (call->is_told || (strcmp(refusal->op, "write") == 0 &&
+                          decide_path(&call->guard->policy, story.resolved, decisions) == 0 &&
+                          decisions[PATH_READ].access >= ACCESS_ASK)) {
         story.op = MESSAGE_READ;
         refusal->op = "read";
     }

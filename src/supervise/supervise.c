@@ -252,6 +252,8 @@ static int perform(struct supervisor *supervisor, struct call *call)
 {
     int r;
 
+    if (call->is_told)
+        return explain_perform(call);
     if (call->is_ours) {
         identity_leave(&supervisor->identity);
         return call->kind->perform(call);
@@ -277,6 +279,11 @@ static void handle(struct supervisor *supervisor, struct call *call)
         return;
     if (r == 0)
         r = perform(supervisor, call);
+    /* What is wrong with a call that is only looked at the kernel says. */
+    if (call->is_told) {
+        answer_continue(notify_fd, call->notif->id);
+        return;
+    }
     if (r == -EROFS)
         report_read_only(call);
     if (r == 0 && (call->must_wait || call->is_kept))
@@ -290,9 +297,19 @@ static void handle(struct supervisor *supervisor, struct call *call)
         answer_value(notify_fd, call->notif->id, r);
 }
 
+/* Else it is one of those that are only looked at (sandbox.process.explain). */
+static bool is_terminal_opened(const struct seccomp_notif *notif)
+{
+    const struct call_kind *kind = call_find(notif->data.nr);
+
+    return !kind || (kind->perform != explain_perform &&
+                     (kind->perform != open_perform ||
+                      !explain_is_told((uint32_t)notif->data.args[kind->paths[0] + 1])));
+}
+
 /*
  * Pid 1 runs below the filter too, and nobody can read its memory. It is our
- * own program, and the one thing that it opens is a new terminal: that is what it
+ * own program, and the one thing that it opens to write is a new terminal: that is what it
  * gets, whatever it names.
  */
 static void open_terminal(struct supervisor *supervisor)
@@ -317,7 +334,10 @@ static void dispatch(struct supervisor *supervisor)
     struct call call;
 
     if ((pid_t)notif->pid == supervisor->options.init_pid) {
-        open_terminal(supervisor);
+        if (is_terminal_opened(notif))
+            open_terminal(supervisor);
+        else
+            answer_continue(supervisor->options.notify_fd, notif->id);
         return;
     }
 
@@ -338,6 +358,7 @@ static void dispatch(struct supervisor *supervisor)
     call.value = NULL;
     call.socket = -EBADF;
     call.must_wait = call.is_ours = call.is_continued = call.is_kept = false;
+    call.is_told = call.kind && call.kind->perform == explain_perform;
     call.dials = &supervisor->dials;
     call.own_umask = supervisor->identity.umask;
     call.has_umask = false;

@@ -180,6 +180,11 @@ static const struct option rows[] = {
      .key = "sandbox.process.time_ns",
      .help = "Let the clocks that count from the boot, as in /proc/uptime, begin at zero inside."},
     {.id = OPTION_KEY,
+     .name = "explain",
+     .key = "sandbox.process.explain",
+     .help = "Also tell what the command looked for and the rules hide, such as a file that is "
+             "there outside. The command is slower then."},
+    {.id = OPTION_KEY,
      .name = "workspace-mount",
      .value = "DIR",
      .key = "sandbox.workspace_mount",
