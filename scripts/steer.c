@@ -43,19 +43,23 @@
  *       }
  *       chain in {                                      (no address of the host's own)
  *           type filter hook input priority filter
+ *           iifname NAME icmpv6 type nd-neighbor-solicit, nd-neighbor-advert accept    (with IPv6)
  *           iifname NAME goto refuse
  *       }
  *       chain through {                                 (none that is not public)
  *           type filter hook forward priority filter
- *           iifname NAME meta nfproto ipv6 goto refuse
  *           iifname NAME ip daddr RANGE goto refuse     (for each of base/special.h)
+ *           iifname NAME meta nfproto ipv6 goto refuse  (without IPv6)
+ *           iifname NAME ip6 daddr RANGE goto refuse    (with IPv6)
  *           oifname NAME ct state established,related accept
  *           oifname NAME drop
+ *           iifname NAME ip6 daddr ADDRESS & MASK goto refuse    (a set of its own)
  *       }
  *       chain own {                                     (nobody of the host's comes in)
  *           type filter hook output priority filter
  *           oifname NAME ct state established,related accept
  *           oifname NAME meta l4proto icmp accept
+ *           oifname NAME meta l4proto icmpv6 accept     (with IPv6)
  *           oifname NAME drop
  *       }
  *       chain out {
@@ -284,6 +288,13 @@ static void accept_answers(struct nftnl_rule *rule)
     add_verdict(rule, NF_ACCEPT, NULL);
 }
 
+static void accept_icmp6(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_OIFNAME);
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_ICMPV6);
+    add_verdict(rule, NF_ACCEPT, NULL);
+}
+
 static void accept_icmp(struct nftnl_rule *rule)
 {
     add_way(rule, NFT_META_OIFNAME);
@@ -379,10 +390,13 @@ static void put_range(struct making *making, const uint8_t address[4], unsigned 
     put_made(making, rule);
 }
 
-static void put_masked_v6(struct making *making, const uint8_t address[16], const uint8_t mask[16])
+static void put_masked_v6(struct making *making, const uint8_t address[16], const uint8_t mask[16],
+                          bool is_ours)
 {
     struct nftnl_rule *rule = new_rule(making);
 
+    if (is_ours)
+        add_way(rule, NFT_META_IIFNAME);
     add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
     add_payload(rule, NFT_PAYLOAD_NETWORK_HEADER, 24, 16);
     add_mask(rule, mask, 16);
@@ -391,13 +405,14 @@ static void put_masked_v6(struct making *making, const uint8_t address[16], cons
     put_made(making, rule);
 }
 
-static void put_range_v6(struct making *making, const uint8_t address[16], unsigned bits)
+static void put_range_v6(struct making *making, const uint8_t address[16], unsigned bits,
+                         bool is_ours)
 {
     uint8_t mask[16] = {0};
 
     for (unsigned bit = 0; bit < bits; bit++)
         mask[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
-    put_masked_v6(making, address, mask);
+    put_masked_v6(making, address, mask, is_ours);
 }
 
 static void print_bytes(const char *name, const unsigned char *bytes, size_t size)
@@ -440,27 +455,72 @@ static void steer_all(struct making *making)
     put_rule(making, steer_udp);
 }
 
-static void guard_veth(struct making *making)
+/* Neighbour solicitations, or advertisements. */
+static void accept_neighbours(struct nftnl_rule *rule)
+{
+    static const uint8_t first = ND_NEIGHBOR_SOLICIT, last = ND_NEIGHBOR_ADVERT;
+
+    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_ICMPV6);
+    add_payload(rule, NFT_PAYLOAD_TRANSPORT_HEADER, 0, sizeof(first));
+    add_compare(rule, NFT_CMP_GTE, &first, sizeof(first));
+    add_compare(rule, NFT_CMP_LTE, &last, sizeof(last));
+    add_verdict(rule, NF_ACCEPT, NULL);
+}
+
+static void accept_our_neighbours(struct nftnl_rule *rule)
+{
+    add_way(rule, NFT_META_IIFNAME);
+    accept_neighbours(rule);
+}
+
+static void guard_pair(struct making *making, bool has_v6)
 {
     put_table(making, NFT_TABLE_F_OWNER);
     put_chain(making, "refuse", NULL, 0, 0);
     put_rule(making, reset_tcp);
     put_rule(making, reject_rest);
     put_chain(making, "in", "filter", NF_INET_LOCAL_IN, NF_IP_PRI_FILTER);
+    if (has_v6)
+        put_rule(making, accept_our_neighbours);
     put_rule(making, refuse_all);
     put_chain(making, "through", "filter", NF_INET_FORWARD, NF_IP_PRI_FILTER);
-    put_rule(making, refuse_v6);
 #define RANGE(a, b, c, d, bits, what) put_range(making, (const uint8_t[]){a, b, c, d}, bits, true);
     SPECIAL_V4(RANGE)
+#undef RANGE
+    if (!has_v6)
+        put_rule(making, refuse_v6);
+#define RANGE(a, b, c, d, e, f, g, h, bits, what)                                                  \
+    if (has_v6)                                                                                    \
+        put_range_v6(making, (const uint8_t[])SPECIAL_V6_BYTES(a, b, c, d, e, f, g, h), bits, true);
+    SPECIAL_V6(RANGE)
 #undef RANGE
     put_rule(making, accept_answers);
     put_rule(making, drop_rest);
     put_chain(making, "own", "filter", NF_INET_LOCAL_OUT, NF_IP_PRI_FILTER);
     put_rule(making, accept_answers);
     put_rule(making, accept_icmp);
+    if (has_v6)
+        put_rule(making, accept_icmp6);
     put_rule(making, drop_rest);
     put_chain(making, "out", "nat", NF_INET_POST_ROUTING, NF_IP_PRI_NAT_SRC);
     put_rule(making, masquerade);
+}
+
+static void veth_v4(struct making *making)
+{
+    guard_pair(making, false);
+}
+
+static void veth_both(struct making *making)
+{
+    guard_pair(making, true);
+}
+
+static void veth_one_v6(struct making *making)
+{
+    making->chain = "through";
+    put_masked_v6(making, (const uint8_t[]){NET_ANY_V6_BYTES}, (const uint8_t[]){NET_MASK_V6_BYTES},
+                  true);
 }
 
 static void accept_loopback(struct nftnl_rule *rule)
@@ -476,18 +536,6 @@ static void refuse_any_v6(struct nftnl_rule *rule)
 {
     add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
     add_verdict(rule, (uint32_t)NFT_GOTO, "refuse");
-}
-
-/* Neighbour solicitations, or advertisements. */
-static void accept_neighbours(struct nftnl_rule *rule)
-{
-    static const uint8_t first = ND_NEIGHBOR_SOLICIT, last = ND_NEIGHBOR_ADVERT;
-
-    add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_ICMPV6);
-    add_payload(rule, NFT_PAYLOAD_TRANSPORT_HEADER, 0, sizeof(first));
-    add_compare(rule, NFT_CMP_GTE, &first, sizeof(first));
-    add_compare(rule, NFT_CMP_LTE, &last, sizeof(last));
-    add_verdict(rule, NF_ACCEPT, NULL);
 }
 
 static void guard_inside(struct making *making)
@@ -514,7 +562,7 @@ static void guard_both(struct making *making)
     guard_inside(making);
     put_rule(making, accept_neighbours);
 #define RANGE(a, b, c, d, e, f, g, h, bits, what)                                                  \
-    put_range_v6(making, (const uint8_t[])SPECIAL_V6_BYTES(a, b, c, d, e, f, g, h), bits);
+    put_range_v6(making, (const uint8_t[])SPECIAL_V6_BYTES(a, b, c, d, e, f, g, h), bits, false);
     SPECIAL_V6(RANGE)
 #undef RANGE
 }
@@ -528,15 +576,17 @@ static void guard_one(struct making *making)
 static void guard_one_v6(struct making *making)
 {
     making->chain = "out";
-    put_masked_v6(making, (const uint8_t[]){NET_ANY_V6_BYTES},
-                  (const uint8_t[]){NET_MASK_V6_BYTES});
+    put_masked_v6(making, (const uint8_t[]){NET_ANY_V6_BYTES}, (const uint8_t[]){NET_MASK_V6_BYTES},
+                  false);
 }
 
 int main(int argc, char **argv)
 {
     printf("/* Made by scripts/steer.c. */\n");
     if (argc > 1 && strcmp(argv[1], "veth") == 0) {
-        print_rules("veth_rules", NET_VETH_NAME, guard_veth);
+        print_rules("veth_v4", NET_VETH_NAME, veth_v4);
+        print_rules("veth_both", NET_VETH_NAME, veth_both);
+        print_rules("veth_one_v6", NET_VETH_NAME, veth_one_v6);
     } else {
         print_rules("steer_streams", "bawn", steer_streams);
         print_rules("steer_all", "bawn", steer_all);

@@ -32,14 +32,15 @@ enum feature {
     FEATURE_BAR,             /* a filter on a socket of TCP, for good */
     FEATURE_OPENAT2,
     FEATURE_CLOSE_RANGE,
-    FEATURE_CGROUP, /* a group of our own with memory and pids; see cgroup */
-    FEATURE_STEER,  /* connections of an own network namespace come to us: kernel/steer.h */
-    FEATURE_ANYIP,  /* those to some ports do, without nf_tables */
-    FEATURE_VETH,   /* root: a pair of interfaces, held to public addresses: kernel/veth.h */
-    FEATURE_TUN,    /* /dev/net/tun can be opened */
-    FEATURE_KVM,    /* /dev/kvm can be opened */
-    FEATURE_FUSE,   /* /dev/fuse can be opened */
-    FEATURE_SUBUID, /* a range of subordinate ids is assigned to the user */
+    FEATURE_CGROUP,  /* a group of our own with memory and pids; see cgroup */
+    FEATURE_STEER,   /* connections of an own network namespace come to us: kernel/steer.h */
+    FEATURE_ANYIP,   /* those to some ports do, without nf_tables */
+    FEATURE_VETH,    /* root: a pair of interfaces, held to public addresses: kernel/veth.h */
+    FEATURE_VETH_V6, /* the host would pass on what comes from there in IPv6 */
+    FEATURE_TUN,     /* /dev/net/tun can be opened */
+    FEATURE_KVM,     /* /dev/kvm can be opened */
+    FEATURE_FUSE,    /* /dev/fuse can be opened */
+    FEATURE_SUBUID,  /* a range of subordinate ids is assigned to the user */
     FEATURE_COUNT,
 };
 

@@ -59,6 +59,7 @@ static const struct {
     {FEATURE_CLOSE_RANGE, NOTHING, try_close_range},
     {FEATURE_STEER, FEATURE_NET_NS, try_steer},
     {FEATURE_VETH, FEATURE_NET_NS, try_veth},
+    {FEATURE_VETH_V6, FEATURE_VETH, try_veth_v6},
     {FEATURE_TUN, NOTHING, try_tun},
     {FEATURE_KVM, NOTHING, try_kvm},
     {FEATURE_FUSE, NOTHING, try_fuse},

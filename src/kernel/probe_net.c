@@ -76,7 +76,7 @@ PROBE_WORK(try_anyip)
 PROBE_WORK(try_veth)
 {
     struct veth veth = {.subnet = 0};
-    int forwards = geteuid() == 0 ? veth_forwards() : -EPERM;
+    int forwards = geteuid() == 0 ? veth_forwards(AF_INET) : -EPERM;
     int sock, errnum;
 
     if (forwards == -EPERM)
@@ -90,4 +90,14 @@ PROBE_WORK(try_veth)
         return probe_fail(result, "socket");
     errnum = -veth_make(&veth, sock);
     return errnum == 0 || probe_fail_with(result, errnum, veth.doing);
+}
+
+/* KERNEL: with both ends in one namespace no gateway of IPv6 can be the other one. */
+PROBE_WORK(try_veth_v6)
+{
+    int forwards = veth_forwards(AF_INET6);
+
+    (void)env;
+    return forwards > 0 ||
+           probe_fail_with(result, forwards < 0 ? -forwards : ENETUNREACH, "forwarding");
 }

@@ -41,6 +41,7 @@ PROBE_WORK(try_net_ns);
 PROBE_WORK(try_steer);
 PROBE_WORK(try_anyip);
 PROBE_WORK(try_veth);
+PROBE_WORK(try_veth_v6);
 
 /* probe_call.c */
 PROBE_WORK(try_pidfd);

@@ -5,10 +5,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -197,4 +199,46 @@ struct route_range route_v4(uint32_t address, unsigned bits)
 
     memcpy(range.address, &bytes, sizeof(bytes));
     return range;
+}
+
+/* Which addresses one of our own stands for. */
+static bool find_own(const struct ifaddrs *one, struct route_range *ret_range)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6, mask;
+
+    if (!one->ifa_addr)
+        return false;
+    if (one->ifa_addr->sa_family == AF_INET) {
+        memcpy(&v4, one->ifa_addr, sizeof(v4));
+        *ret_range = route_v4(ntohl(v4.sin_addr.s_addr), 32);
+        return true;
+    }
+    if (one->ifa_addr->sa_family != AF_INET6)
+        return false;
+    memcpy(&v6, one->ifa_addr, sizeof(v6));
+    *ret_range = (struct route_range){.family = AF_INET6, .bits = 128};
+    memcpy(ret_range->address, &v6.sin6_addr, sizeof(v6.sin6_addr));
+    if (one->ifa_netmask) {
+        memcpy(&mask, one->ifa_netmask, sizeof(mask));
+        ret_range->bits = 0;
+        for (size_t i = 0; i < sizeof(mask.sin6_addr); i++)
+            ret_range->bits += (unsigned)__builtin_popcount(mask.sin6_addr.s6_addr[i]);
+    }
+    return !IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr);
+}
+
+int route_each_own(int (*found)(void *context, const struct route_range *own), void *context)
+{
+    struct ifaddrs *all = NULL;
+    int result = getifaddrs(&all) < 0 ? -errno : 0;
+
+    for (const struct ifaddrs *one = all; one && result == 0; one = one->ifa_next) {
+        struct route_range own;
+
+        if (find_own(one, &own))
+            result = found(context, &own);
+    }
+    freeifaddrs(all);
+    return result;
 }

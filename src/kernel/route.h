@@ -55,4 +55,10 @@ int route_prohibit(int sock, const struct route_range *range);
 /* The same of all that are not public in a family. */
 int route_prohibit_special(int sock, int family);
 
+/* Calls found for each address that our own network has, until it returns a negative errno.
+ * SECURITY: of IPv6 for the networks that they are in: a host takes new addresses there from day to
+ * day (RFC 8981), and its neighbours have public ones. Link-local ones are left out: they are
+ * special. */
+int route_each_own(int (*found)(void *context, const struct route_range *own), void *context);
+
 #endif

@@ -324,22 +324,27 @@ static int refuse_v4(int rules_fd, const struct route_range *range)
                : -EINVAL;
 }
 
-static int refuse_v6(int rules_fd, const struct route_range *range)
+bool steer_put_range(unsigned char *rules, size_t size, const struct route_range *range)
 {
     static const unsigned char any[] = {NET_ANY_V6_BYTES}, any_mask[] = {NET_MASK_V6_BYTES};
-    _Alignas(8) unsigned char bytes[sizeof(guard_one_v6)];
     unsigned char mask[sizeof(any_mask)] = {0}, first[sizeof(any)];
 
     for (unsigned bit = 0; bit < range->bits; bit++)
         mask[bit / 8] |= (unsigned char)(0x80 >> bit % 8);
     for (size_t i = 0; i < sizeof(first); i++)
         first[i] = range->address[i] & mask[i];
-    memcpy(bytes, guard_one_v6, sizeof(bytes));
     /* The mask first: an address may look like what stands for it. */
-    return put_bytes(bytes, sizeof(bytes), any_mask, mask, sizeof(mask)) &&
-                   put_bytes(bytes, sizeof(bytes), any, first, sizeof(first))
-               ? ask_by(rules_fd, bytes, sizeof(bytes))
-               : -EINVAL;
+    return put_bytes(rules, size, any_mask, mask, sizeof(mask)) &&
+           put_bytes(rules, size, any, first, sizeof(first));
+}
+
+static int refuse_v6(int rules_fd, const struct route_range *range)
+{
+    _Alignas(8) unsigned char bytes[sizeof(guard_one_v6)];
+
+    memcpy(bytes, guard_one_v6, sizeof(bytes));
+    return steer_put_range(bytes, sizeof(bytes), range) ? ask_by(rules_fd, bytes, sizeof(bytes))
+                                                        : -EINVAL;
 }
 
 int steer_refuse(int rules_fd, const struct route_range *range)

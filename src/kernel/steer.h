@@ -20,6 +20,7 @@
 #include "kernel/route.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -55,5 +56,7 @@ int steer_names(struct steer *steer);
 /* More addresses that cannot be sent to, in the namespace where rules_fd was made; of IPv4 just
  * one. */
 int steer_refuse(int rules_fd, const struct route_range *range);
+/* Puts a range of IPv6 where rules have NET_ANY_V6_BYTES and NET_MASK_V6_BYTES. */
+bool steer_put_range(unsigned char *rules, size_t size, const struct route_range *range);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "kernel/route.h"
+#include "kernel/steer.h"
 #include "veth_rules.h"
 #include "wire/net.h"
 
@@ -27,6 +28,7 @@
 
 enum {
     TRIES = 32,         /* in each of the places where free addresses are looked for */
+    V6_BITS = 96,       /* of the network that a pair has in IPv6 */
     NAME_DIGITS_AT = 4, /* of NET_VETH_NAME */
     OURS = 1,
     THEIRS = 2 /* which of the four addresses is whose */
@@ -34,12 +36,22 @@ enum {
 
 static const char inside_name[] = "eth0";
 
-/* The host has no way to this address but that to all others. */
-static bool is_free(int sock, uint32_t address)
+/* In IPv6, private ones with the four of IPv4 in them: one pair alone has those. */
+static struct route_range address_v6(uint32_t subnet, unsigned char whose)
 {
-    const struct route_range one = route_v4(address, 32);
-    unsigned prefix = 32;
-    int result = route_find(sock, &one, &prefix);
+    struct route_range range = {
+        .family = AF_INET6, .bits = V6_BITS, .address = {0xfd, 'b', 'a', 'w', 'n', [15] = whose}};
+    const uint32_t bytes = htonl(subnet);
+
+    memcpy(range.address + 8, &bytes, sizeof(bytes));
+    return range;
+}
+
+/* The host has no way to this address but that to all others. */
+static bool is_free(int sock, struct route_range address)
+{
+    unsigned prefix = 1;
+    int result = route_find(sock, &address, &prefix);
 
     return result == 0 ? prefix == 0 : result == -ENETUNREACH;
 }
@@ -49,7 +61,7 @@ static bool is_subnet_free(int sock, uint32_t subnet)
     bool all = true;
 
     for (uint32_t i = 0; all && i < 4; i++)
-        all = is_free(sock, subnet + i);
+        all = is_free(sock, route_v4(subnet + i, 32));
     return all;
 }
 
@@ -71,7 +83,7 @@ static int set_family(int sock, unsigned index, uint16_t family, uint16_t what, 
 }
 
 /* No address of IPv6 comes by itself, not even one that holds on this link alone. */
-static int keep_v6_out(int sock, unsigned index)
+static int keep_v6_still(int sock, unsigned index)
 {
     static const uint8_t none = IN6_ADDR_GEN_MODE_NONE;
     int result = set_family(sock, index, AF_INET6, IFLA_INET6_ADDR_GEN_MODE, &none, sizeof(none));
@@ -130,11 +142,9 @@ static int make_pair(int sock, const char *name, uint32_t mtu, int inside_ns)
     return route_ask(sock, &message, NULL);
 }
 
-/* The rules, with this name; *ret_fd owns them. */
-static int load_rules(const char *name, int *ret_fd)
+/* Rules, with this name. */
+static int send_rules(int sock, unsigned char *bytes, size_t size, const char *name)
 {
-    autoclose int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-    _Alignas(NLMSG_ALIGNTO) unsigned char bytes[sizeof(veth_rules)];
     struct {
         struct nlmsghdr head;
         struct nlmsgerr error;
@@ -142,22 +152,32 @@ static int load_rules(const char *name, int *ret_fd)
     unsigned char *at = bytes;
     ssize_t got;
 
-    if (sock < 0)
-        return -errno;
-    memcpy(bytes, veth_rules, sizeof(bytes));
-    while ((at = memmem(at, (size_t)(bytes + sizeof(bytes) - at), NET_VETH_NAME,
-                        sizeof(NET_VETH_NAME) - 1)))
+    while ((at = memmem(at, (size_t)(bytes + size - at), NET_VETH_NAME, sizeof(NET_VETH_NAME) - 1)))
         memcpy(at, name, sizeof(NET_VETH_NAME) - 1);
-    if (send(sock, bytes, sizeof(bytes), 0) < 0)
+    if (send(sock, bytes, size, 0) < 0)
         return -errno;
     got = recv(sock, &answer, sizeof(answer), MSG_DONTWAIT);
-    if (got < 0 && errno != EAGAIN)
+    if (got < 0)
+        return errno == EAGAIN ? 0 : -errno;
+    return got >= (ssize_t)sizeof(answer) && answer.error.error < 0 ? answer.error.error : -EPROTO;
+}
+
+/* veth->table_fd owns them. */
+static int load_rules(struct veth *veth, const char *name)
+{
+    autoclose int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+    _Alignas(NLMSG_ALIGNTO) unsigned char v4[sizeof(veth_v4)], both[sizeof(veth_both)];
+    int result;
+
+    if (sock < 0)
         return -errno;
-    if (got >= 0)
-        return got >= (ssize_t)sizeof(answer) && answer.error.error < 0 ? answer.error.error
-                                                                        : -EPROTO;
-    *ret_fd = take_fd(&sock);
-    return 0;
+    memcpy(v4, veth_v4, sizeof(v4));
+    memcpy(both, veth_both, sizeof(both));
+    result = veth->has_v6 ? send_rules(sock, both, sizeof(both), name)
+                          : send_rules(sock, v4, sizeof(v4), name);
+    if (result == 0)
+        veth->table_fd = take_fd(&sock);
+    return result;
 }
 
 static int failed(struct veth *veth, const char *doing, int result)
@@ -167,6 +187,53 @@ static int failed(struct veth *veth, const char *doing, int result)
     return result;
 }
 
+/* Of a pair that is being made. */
+struct making {
+    const struct veth *veth;
+    const char *name;
+    int inside_fd;
+};
+
+/* The host's own addresses need no rule here: what comes for one of them goes no further. */
+static int refuse_own(void *context, const struct route_range *own)
+{
+    const struct making *making = context;
+    _Alignas(NLMSG_ALIGNTO) unsigned char bytes[sizeof(veth_one_v6)];
+    int result;
+
+    if (own->family != AF_INET6)
+        return 0;
+    memcpy(bytes, veth_one_v6, sizeof(bytes));
+    if (!steer_put_range(bytes, sizeof(bytes), own))
+        return -EINVAL;
+    result = send_rules(making->veth->table_fd, bytes, sizeof(bytes), making->name);
+    if (result == 0)
+        result = route_prohibit(making->inside_fd, own);
+    /* Two interfaces have it. */
+    return result == -EEXIST ? 0 : result;
+}
+
+static int close_v6(struct veth *veth, const char *name, int inside_fd)
+{
+    struct making making = {veth, name, inside_fd};
+    int result = failed(veth, "refuse IPv6 addresses that are not public",
+                        route_prohibit_special(inside_fd, AF_INET6));
+
+    return result < 0 ? result
+                      : failed(veth, "refuse the host's networks of IPv6",
+                               route_each_own(refuse_own, &making));
+}
+
+/* An address of one end. */
+static int add_v6(struct veth *veth, int sock, unsigned index, uint32_t subnet, unsigned char whose)
+{
+    const struct route_range address = address_v6(subnet, whose);
+
+    return veth->has_v6
+               ? failed(veth, "add an address of IPv6", route_add_address(sock, index, &address))
+               : 0;
+}
+
 static int set_up_ours(struct veth *veth, int sock, uint32_t subnet)
 {
     const struct route_range ours = route_v4(subnet + OURS, VETH_BITS);
@@ -174,7 +241,10 @@ static int set_up_ours(struct veth *veth, int sock, uint32_t subnet)
         failed(veth, "give the host's end an address", route_add_address(sock, veth->index, &ours));
 
     if (result == 0)
-        result = failed(veth, "keep IPv6 out", keep_v6_out(sock, veth->index));
+        result =
+            failed(veth, "keep IPv6 from configuring itself", keep_v6_still(sock, veth->index));
+    if (result == 0)
+        result = add_v6(veth, sock, veth->index, subnet, OURS);
     if (result == 0)
         result = failed(veth, "let the host's end forward", let_forward(sock, veth->index));
     return result < 0 ? result
@@ -185,6 +255,7 @@ static int set_up_theirs(struct veth *veth, int sock, uint32_t subnet)
 {
     const struct route_range ours = route_v4(subnet + OURS, VETH_BITS);
     const struct route_range theirs = route_v4(subnet + THEIRS, VETH_BITS);
+    const struct route_range ours_v6 = address_v6(subnet, OURS);
     unsigned index = 0;
     int result = failed(veth, "find the other end", route_find_index(sock, inside_name, &index));
 
@@ -192,13 +263,19 @@ static int set_up_theirs(struct veth *veth, int sock, uint32_t subnet)
         result =
             failed(veth, "give the other end an address", route_add_address(sock, index, &theirs));
     if (result == 0)
-        result = failed(veth, "keep IPv6 out", keep_v6_out(sock, index));
+        result = failed(veth, "keep IPv6 from configuring itself", keep_v6_still(sock, index));
     if (result == 0)
         result = failed(veth, "refuse addresses that are not public",
                         route_prohibit_special(sock, AF_INET));
     if (result == 0)
+        result = add_v6(veth, sock, index, subnet, THEIRS);
+    if (result == 0)
         result = failed(veth, "bring the other end up", bring_up(sock, index));
-    return result < 0 ? result : failed(veth, "add a route", route_add_default(sock, index, &ours));
+    if (result == 0)
+        result = failed(veth, "add a route", route_add_default(sock, index, &ours));
+    if (result == 0 && veth->has_v6)
+        result = failed(veth, "add a route of IPv6", route_add_default(sock, index, &ours_v6));
+    return result;
 }
 
 /* With these four addresses. -EEXIST: somebody else has just taken them. */
@@ -207,13 +284,17 @@ static int make_with(struct veth *veth, int sock, int inside_fd, int inside_ns, 
     char name[IFNAMSIZ] = NET_VETH_NAME;
     int result;
 
+    if (veth->has_v6 && !is_free(sock, address_v6(subnet, OURS)))
+        return failed(veth, "use the addresses of IPv6", -EADDRINUSE);
     (void)snprintf(name + NAME_DIGITS_AT, sizeof(name) - NAME_DIGITS_AT, "%08x", subnet);
     result = failed(veth, "make the pair", make_pair(sock, name, veth->mtu, inside_ns));
     if (result == 0)
         result = failed(veth, "find the host's end", route_find_index(sock, name, &veth->index));
     /* SECURITY: before it is up. */
     if (result == 0)
-        result = failed(veth, "load the rules of nf_tables", load_rules(name, &veth->table_fd));
+        result = failed(veth, "load the rules of nf_tables", load_rules(veth, name));
+    if (result == 0 && veth->has_v6)
+        result = close_v6(veth, name, inside_fd);
     if (result == 0)
         result = set_up_ours(veth, sock, subnet);
     if (result == 0)
@@ -269,9 +350,12 @@ static int make_somewhere(struct veth *veth, int sock, int inside_fd, int inside
     return -EADDRINUSE;
 }
 
-int veth_forwards(void)
+int veth_forwards(int family)
 {
-    autoclose int fd = openat(AT_FDCWD, "/proc/sys/net/ipv4/ip_forward", O_RDONLY | O_CLOEXEC);
+    autoclose int fd = openat(AT_FDCWD,
+                              family == AF_INET ? "/proc/sys/net/ipv4/ip_forward"
+                                                : "/proc/sys/net/ipv6/conf/all/forwarding",
+                              O_RDONLY | O_CLOEXEC);
     char digit = '0';
 
     if (fd < 0 || read(fd, &digit, 1) != 1)

@@ -264,16 +264,27 @@ static int refuse_veth(const struct image *image, int errnum, const char *doing,
 
 static int make_veth(const struct image *image, struct launch *launch, struct bawn_error *err)
 {
-    int result = veth_forwards();
+    int result = veth_forwards(AF_INET);
 
-    launch->veth = (struct veth){
-        .subnet = image->network_subnet, .mtu = image->network_mtu, .table_fd = -EBADF};
+    launch->veth = (struct veth){.subnet = image->network_subnet,
+                                 .mtu = image->network_mtu,
+                                 .has_v6 = image->network_ipv6,
+                                 .table_fd = -EBADF};
     if (result < 0)
         return error_errno(err, -result, "read net.ipv4.ip_forward");
     if (result == 0) {
         (void)error_set(err, ENETUNREACH, "run.no_forwarding",
                         "the network mode veth leads nowhere: this host does not forward packets");
         error_hint(err, "as root: sysctl -w net.ipv4.ip_forward=1; --net isolated does without");
+        return -ENETUNREACH;
+    }
+    if (image->network_ipv6 && veth_forwards(AF_INET6) <= 0) {
+        (void)error_set(err, ENETUNREACH, "run.no_forwarding",
+                        "IPv6 in the network mode veth leads nowhere: this host does not forward "
+                        "packets of it");
+        error_hint(err, "sandbox.network.ipv6: false has IPv4 alone; sysctl -w "
+                        "net.ipv6.conf.all.forwarding=1 makes the host a router, which takes no "
+                        "route from other routers unless accept_ra is 2");
         return -ENETUNREACH;
     }
     result = veth_make(&launch->veth, launch->route_fd);

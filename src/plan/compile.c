@@ -88,11 +88,11 @@ static void set_flags(struct compiler *compiler)
     if (plan->network.has_engine) {
         head->engine_path = compiler_string(compiler, plan->network.engine_path);
         head->network_bits = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_CIDR);
-        head->network_ipv6 = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_IPV6);
     }
     if (plan->network.routes || plan->network.has_engine) {
         head->network_subnet = (uint32_t)(policy_number(plan->policy, SETTING_NETWORK_CIDR) >> 8);
         head->network_mtu = (uint16_t)policy_number(plan->policy, SETTING_NETWORK_MTU);
+        head->network_ipv6 = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_IPV6);
     }
 }
 

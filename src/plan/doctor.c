@@ -183,6 +183,15 @@ static const struct feature_text texts[FEATURE_COUNT] = {
          "    sudo sysctl -w net.ipv4.ip_forward=1\n"
          "    sudo modprobe -a veth nf_tables nft_masq nft_reject_inet nft_ct\n"
          "The mode isolated reaches the same hosts, and needs none of it."},
+    [FEATURE_VETH_V6] =
+        {"veth_v6", "IPv6 is forwarded: IPv6 in the network mode veth", FINDING_NOTE, FEATURE_VETH,
+         "Only sandbox.network.ipv6 in the network mode veth needs it: a host that forwards "
+         "packets "
+         "of IPv6.",
+         "Let the host forward them; it then is a router, and takes no route from others unless\n"
+         "accept_ra is 2 for the interface that leads to them:\n"
+         "    sudo sysctl -w net.ipv6.conf.all.forwarding=1\n"
+         "The mode isolated reaches the same hosts, and needs none of it."},
     [FEATURE_TUN] =
         {"tun", "/dev/net/tun: engines, and networks for containers", FINDING_NOTE, NOTHING,
          "Only sandbox.network.engine and sandbox.process.containers need it: slirp4netns "
@@ -446,7 +455,8 @@ static bool is_worth_telling(const struct host_facts *facts, enum feature featur
         return true;
     /* Only who owns the filesystem can map its ids, and who owns the host's network can use that;
      * an ordinary user has no use for either. */
-    if ((feature == FEATURE_IDMAP || feature == FEATURE_VETH) && facts->uid != 0)
+    if ((feature == FEATURE_IDMAP || feature == FEATURE_VETH || feature == FEATURE_VETH_V6) &&
+        facts->uid != 0)
         return false;
     return needs == NOTHING || facts->features[needs].available;
 }

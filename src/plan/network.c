@@ -68,6 +68,9 @@ static unsigned routed_by(const struct plan *plan, const char **note)
     else if (strcmp(plan->facts->features[FEATURE_VETH].step, "ip_forward") == 0)
         *note = "this host does not forward packets: sysctl -w net.ipv4.ip_forward=1, or --net "
                 "isolated, which reaches the same hosts";
+    else if (plan_has(plan, FEATURE_VETH))
+        *note = "this host does not forward packets of IPv6, 'bawn doctor' says what to do; "
+                "sandbox.network.ipv6: false has IPv4 alone";
     else
         *note = "this host cannot have it, 'bawn doctor' says why; --net isolated reaches the "
                 "same hosts";
@@ -182,7 +185,10 @@ static int plan_mode(struct plan *plan)
                             "and are refused at others",
                             plan_ports_words(plan));
     if (plan->network.mode == NETWORK_VETH && by)
-        note = "public IPv4 addresses, by the host's NAT";
+        note = network_routes_v6(plan->policy)
+                   ? "public addresses, IPv6 too, by the host's NAT; no network of IPv6 that this "
+                     "host is in at the start"
+                   : "public IPv4 addresses, by the host's NAT";
     if (plan->network.has_engine && by)
         note = network_routes_v6(plan->policy)
                    ? "public addresses, IPv6 too, by the engine; none that this host has at the "
@@ -236,8 +242,8 @@ static int plan_proxy(struct plan *plan)
 static int plan_interface(struct plan *plan)
 {
     static const enum setting_id ids[] = {SETTING_NETWORK_ENGINE, SETTING_NETWORK_ENGINE_PATH,
-                                          SETTING_NETWORK_IPV6, SETTING_NETWORK_CIDR,
-                                          SETTING_NETWORK_MTU};
+                                          SETTING_NETWORK_CIDR, SETTING_NETWORK_MTU,
+                                          SETTING_NETWORK_IPV6};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < sizeof(ids) / sizeof(ids[0]); i++) {
@@ -245,7 +251,7 @@ static int plan_interface(struct plan *plan)
         const char *note = NULL;
 
         if (setting->is_set && network_is_routed(plan->policy) &&
-            (i > 2 || plan->network.mode == NETWORK_ISOLATED))
+            (i > 1 || plan->network.mode == NETWORK_ISOLATED))
             r = plan_enforce(
                 plan,
                 arena_printf(&plan->arena, "%s: %s", setting_table[ids[i]].key, setting->text),
@@ -364,7 +370,8 @@ void plan_network_shape(struct plan *plan)
         network->mode != NETWORK_HOST && (plan_held_by(plan, GUARANTEE_OFFLINE) & BY_NAMESPACE);
     network->steers = network->own_namespace && is_filtered(plan) && plan_has(plan, FEATURE_STEER);
     network->routes = network->own_namespace && network->mode == NETWORK_VETH &&
-                      plan->facts->uid == 0 && plan_has(plan, FEATURE_VETH);
+                      plan->facts->uid == 0 && plan_has(plan, FEATURE_VETH) &&
+                      (!network_routes_v6(plan->policy) || plan_has(plan, FEATURE_VETH_V6));
     network->is_plain = network->own_namespace && network->mode == NETWORK_PROXY &&
                         !network->steers && plan_has(plan, FEATURE_ANYIP);
     network->steers |= network->is_plain;

@@ -160,38 +160,33 @@ static int add_direct(struct policy *policy)
     return r;
 }
 
-static bool has_engine(const struct policy *policy)
-{
-    return policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_ISOLATED &&
-           policy_number(policy, SETTING_NETWORK_ENGINE) != ENGINE_BAWN;
-}
-
 bool network_is_routed(const struct policy *policy)
 {
-    return policy_number(policy, SETTING_NETWORK_MODE) == NETWORK_VETH || has_engine(policy);
+    uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
+
+    return mode == NETWORK_VETH || (mode == NETWORK_ISOLATED &&
+                                    policy_number(policy, SETTING_NETWORK_ENGINE) != ENGINE_BAWN);
 }
 
 bool network_routes_v6(const struct policy *policy)
 {
-    return has_engine(policy) && policy_number(policy, SETTING_NETWORK_IPV6);
+    return network_is_routed(policy) && policy_number(policy, SETTING_NETWORK_IPV6);
 }
 
-/* Without an engine nobody would hold it; where there is no network it is moot. */
+/* Elsewhere nobody would hold it; where there is no network it is moot. */
 static void check_ipv6(const struct policy *policy, struct bawn_report *report)
 {
     const struct setting *ipv6 = &policy->settings[SETTING_NETWORK_IPV6];
     uint64_t mode = policy_number(policy, SETTING_NETWORK_MODE);
     const char *why = "in this mode bawn-net reaches IPv6 hosts by the rules, as it does IPv4 ones";
 
-    if (!ipv6->is_set || mode == NETWORK_NONE || has_engine(policy))
+    if (!ipv6->is_set || mode == NETWORK_NONE || network_is_routed(policy))
         return;
-    if (mode == NETWORK_VETH)
-        why = "the mode veth has IPv4 alone";
-    else if (mode == NETWORK_HOST)
+    if (mode == NETWORK_HOST)
         why = "the mode host has what the host has";
     report_add(report, BAWN_ERROR, "policy.ipv6", ipv6->origin,
-               "%s: only the mode isolated with sandbox.network.engine: slirp4netns or pasta has "
-               "it; %s",
+               "%s: only the mode veth, and the mode isolated with sandbox.network.engine: "
+               "slirp4netns or pasta, have it; %s",
                setting_table[SETTING_NETWORK_IPV6].key, why);
 }
 

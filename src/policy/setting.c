@@ -44,7 +44,7 @@ const struct setting_info setting_table[SETTING_COUNT] = {
         {"sandbox.network.mode", VALUE_WORD, NARROW_LOWER, 0, network_words,
          "none: own loopback only; proxy: filtered by the rules below; "
          "isolated: every public address; veth: the same for root, by a pair of interfaces and "
-         "the host's NAT, IPv4 alone, without rules on hosts; host: no boundary."},
+         "the host's NAT, without rules on hosts; host: no boundary."},
     [SETTING_NETWORK_UNLISTED] = {"sandbox.network.unlisted", VALUE_WORD, NARROW_LOWER, 0,
                                   unlisted_words,
                                   "What happens in proxy mode to hosts that no rule names."},
@@ -98,11 +98,11 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                              "mode veth, else the engine's own."},
     [SETTING_NETWORK_IPV6] =
         {"sandbox.network.ipv6", VALUE_BOOL, NARROW_LOWER, 0, NULL,
-         "true: with sandbox.network.engine the command reaches public IPv6 addresses, too, but "
-         "for the networks that the host's own addresses are in. false: nothing of IPv6 leaves. "
-         "bawn refuses it without an engine, unless there is no network: the mode veth has IPv4 "
-         "alone, and bawn-net reaches IPv6 hosts in any case. Default: false, because neighbours "
-         "have public addresses there, and many hosts have no IPv6."},
+         "true: with sandbox.network.engine, and in the mode veth, the command reaches public IPv6 "
+         "addresses, too, but for the networks that the host's own addresses are in. false: "
+         "nothing of IPv6 leaves there. bawn refuses it with any other network, because bawn-net "
+         "reaches IPv6 hosts in any case. Default: false, because neighbours have public addresses "
+         "there, and many hosts have no IPv6."},
     [SETTING_NETWORK_AUTHZ_PORT] =
         {"sandbox.network.authz_port", VALUE_PORT, NARROW_NEVER, 0, NULL,
          "A port of the host's loopback that the command may connect to, "

@@ -15,8 +15,7 @@
  * IPv6 leads out only with SETTING_NETWORK_IPV6. It has the network of which slirp4netns cannot
  * have another one. pasta gives the interface its address and a route; slirp4netns would tell of
  * them after seconds (router advertisements), so that is done here. SECURITY: of IPv6 not only the
- * host's addresses are refused, but the networks that they are in: hosts take new addresses there
- * from day to day (RFC 8981), and no private network is between the host and its neighbours.
+ * host's addresses are refused, but the networks that they are in (route_each_own).
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -31,7 +30,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <linux/nsfs.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -240,56 +238,18 @@ static bool has_v6(const struct session *session)
     return session->request->image->network_ipv6;
 }
 
-/* Which addresses one of the host's own stands for: none but itself in IPv4, its network in IPv6.
- */
-static bool find_own(const struct ifaddrs *one, struct route_range *ret_range)
-{
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6, mask;
-
-    if (!one->ifa_addr)
-        return false;
-    if (one->ifa_addr->sa_family == AF_INET) {
-        memcpy(&v4, one->ifa_addr, sizeof(v4));
-        *ret_range = route_v4(ntohl(v4.sin_addr.s_addr), 32);
-        return true;
-    }
-    if (one->ifa_addr->sa_family != AF_INET6)
-        return false;
-    memcpy(&v6, one->ifa_addr, sizeof(v6));
-    *ret_range = (struct route_range){.family = AF_INET6, .bits = 128};
-    memcpy(ret_range->address, &v6.sin6_addr, sizeof(v6.sin6_addr));
-    if (one->ifa_netmask) {
-        memcpy(&mask, one->ifa_netmask, sizeof(mask));
-        ret_range->bits = 0;
-        for (size_t i = 0; i < sizeof(mask.sin6_addr); i++)
-            ret_range->bits += (unsigned)__builtin_popcount(mask.sin6_addr.s6_addr[i]);
-    }
-    /* All of them are refused already. */
-    return !IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr);
-}
-
 /* Its own addresses are as good as its loopback. */
-static int prohibit_own(const struct session *session)
+static int prohibit_own(void *context, const struct route_range *own)
 {
+    const struct session *session = context;
     const struct launch *launch = &session->launch;
-    struct ifaddrs *all = NULL;
-    int result = getifaddrs(&all) < 0 ? -errno : 0;
+    int result;
 
-    for (const struct ifaddrs *one = all; one && result == 0; one = one->ifa_next) {
-        struct route_range own;
-
-        if (!find_own(one, &own) || (own.family == AF_INET6 && !has_v6(session)))
-            continue;
-        result = route_prohibit(launch->route_fd, &own);
-        /* Two interfaces have it. */
-        if (result == -EEXIST)
-            result = 0;
-        if (result == 0)
-            result = steer_refuse(launch->rules_fd, &own);
-    }
-    freeifaddrs(all);
-    return result;
+    if (own->family == AF_INET6 && !has_v6(session))
+        return 0;
+    result = route_prohibit(launch->route_fd, own);
+    /* Two interfaces have it. */
+    return result == 0 || result == -EEXIST ? steer_refuse(launch->rules_fd, own) : result;
 }
 
 static int close_v6(int sock)
@@ -302,7 +262,7 @@ static int close_v6(int sock)
 }
 
 /* The interface's own network, too: both halves of it, which count more than the whole. */
-static int close_rest(const struct session *session)
+static int close_rest(struct session *session)
 {
     int sock = session->launch.route_fd;
     struct route_range half;
@@ -319,7 +279,7 @@ static int close_rest(const struct session *session)
         result = route_prohibit(sock, &half);
     if (result == 0 && has_v6(session))
         result = close_v6(sock);
-    return result < 0 ? result : prohibit_own(session);
+    return result < 0 ? result : route_each_own(prohibit_own, session);
 }
 
 static int refuse_start(struct session *session, int errnum, struct bawn_error *err)

@@ -25,9 +25,14 @@ CASES = []
 case = cases_of(CASES)
 WEB, V4, V6 = "web.example", "203.0.113.10", "2001:db8::10"
 LAB_END, HOST_END = "192.0.2.1", "192.0.2.2"
+LAB_END_V6, HOST_END_V6, NEIGHBOUR_V6 = "2001:db8:7::1", "2001:db8:7::2", "2001:db8:7::9"
+WITH_V6 = ("--set", "sandbox.network.ipv6=true")
 OWN_PORT = 9000
 SPECIAL = ["10.0.0.5", "192.168.1.5", "172.16.0.5", "100.64.0.5", "169.254.169.254", "0.0.0.5", "192.0.0.5", "198.18.0.9",
            "224.0.0.5", "240.0.0.1"]
+SPECIAL_V6 = ["fd00::5", "fd00:ec2::254", "fc00::5", "fd62:6177:6e00::5", "fec0::5", "::a00:5",
+              "::ffff:10.0.0.5", "::ffff:0:a00:5", "64:ff9b::a00:5", "64:ff9b::cb00:710a", "64:ff9b:1::5", "2002:a00:5::1",
+              "2001::5", "2001:2::5", "100::5", "200::5", "4000::5", "5f00::5", "9000::5", "e000::5", LAB_END_V6, NEIGHBOUR_V6]
 SECONDS = 20
 AT_ONCE = 3  # seconds: a refusal, not a wait
 # Connects to each address and port and says what came of it; datagrams are sent where "udp" stands in front.
@@ -40,7 +45,7 @@ for way, address, port in json.loads(sys.argv[1]):
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, kind) as sock:
         sock.settimeout(5)
         try:
-            sock.connect((address, port))
+            sock.connect((address, port, 0, 2) if address.startswith(("fe80:", "ff02:")) else (address, port))
             if way == "udp":
                 sock.send(b"datagram")
                 end = "answered" if sock.recv(100) else "empty"
@@ -73,14 +78,19 @@ class Host:
         run("ip", "link", "set", "cable0", "up")
         # All other addresses are the lab's own.
         run("ip", "route", "add", f"{HOST_END}/32", "dev", "cable0", "table", "local")
+        run("ip", "addr", "add", f"{LAB_END_V6}/64", "dev", "cable0", "nodad")
+        run("ip", "-6", "route", "add", f"{HOST_END_V6}/128", "dev", "cable0", "table", "local")
         for words in (("ip", "link", "set", "lo", "up"), ("ip", "addr", "add", f"{HOST_END}/30", "dev", "cable1"),
                       ("ip", "link", "set", "cable1", "addrgenmode", "none"),
-                      ("ip", "link", "set", "cable1", "up"), ("ip", "route", "add", "default", "via", LAB_END)):
+                      ("ip", "link", "set", "cable1", "up"), ("ip", "route", "add", "default", "via", LAB_END),
+                      ("ip", "addr", "add", f"{HOST_END_V6}/64", "dev", "cable1", "nodad"),
+                      ("ip", "-6", "route", "add", "default", "via", LAB_END_V6)):
             self.run(*words)
         resolv = Path(os.environ["LAB"]) / "host-resolv.conf"
         resolv.write_text("nameserver 203.0.113.53\noptions timeout:1 attempts:1\n")
         self.run("mount", "--bind", resolv, os.path.realpath("/etc/resolv.conf"))
         self.forward(True)
+        self.forward_v6(True)
         self.server = subprocess.Popen([*self.enter, "/usr/bin/python3", "-c", COUNTER, str(OWN_PORT)],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         works(self.server.stdout.readline() == b"ready\n", "no servers on the host")
@@ -102,6 +112,9 @@ class Host:
 
     def forward(self, does):
         self.run("sysctl", "-qw", f"net.ipv4.ip_forward={int(does)}")
+
+    def forward_v6(self, does):
+        self.run("sysctl", "-qw", f"net.ipv6.conf.all.forwarding={int(does)}")
 
     def visitors(self):
         """How many came to its servers so far."""
@@ -136,8 +149,9 @@ def datagrams(sock):
         sock.sendto(data, peer)
 port = int(sys.argv[1])
 stream = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
-datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-datagram.bind(("0.0.0.0", port))
+datagram = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+datagram.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+datagram.bind(("::", port))
 threading.Thread(target=streams, args=(stream,), daemon=True).start()
 threading.Thread(target=datagrams, args=(datagram,), daemon=True).start()
 print("ready", flush=True)
@@ -236,6 +250,12 @@ class Trial:
             same(was, became, "the host afterwards")
 
 
+def arrived(events):
+    """What somebody sent to the lab, but for names, and for what interfaces say to their neighbours."""
+    return [event for event in events if event["kind"] != "dns" and event.get("protocol") not in ("icmp6", "0")
+            and 53 not in (event.get("port"), event.get("source", (None, None))[1])]
+
+
 def refused(results):
     for address, port, end, seconds in results:
         assert end not in ("connected", "answered", "timed out") and seconds < AT_ONCE, f"{address}:{port}: {end} {seconds}"
@@ -322,6 +342,105 @@ def second_layer(t):
     same(before, t.host.visitors(), "who came to the host's servers")
     same([], t.world.witness.since(start), "what the lab saw")
     t.is_clean(2)
+
+
+@case("with IPv6 public hosts of IPv6 are reached, too, by name and by address, with TCP and UDP, as the host")
+def reaches_v6(t):
+    start = t.world.witness.settle()
+    places = ["http://six.example/six", f"http://[{V6}]/here", f"http://{V4}/here"]
+    status, output, errors, _ = t.sandbox(["curl", "-sS", "-m", "10", *places], *WITH_V6)
+    works((status, output) == (0, "lab /six\nlab /here\nlab /here\n"), f"{status} {output} {errors}")
+    results = t.tries([["tcp", V6, 443], ["udp", V6, 7], ["tcp", V6, 9], ["tcp", V4, 443], ["udp", V4, 7]], *WITH_V6)
+    same(["connected", "answered", "ECONNREFUSED", "connected", "answered"], [row[2] for row in results], "ways out")
+    peers = {event["peer"][0] for event in t.world.witness.since(start) if event["kind"] == "accept" and event["address"] == V6}
+    same({HOST_END_V6}, peers, "who the lab saw")
+    t.is_clean()
+
+
+@case("with IPv6 nothing that is not public is reached, nor the host, nor its neighbours, and that at once")
+def special_v6(t):
+    before, start = t.host.visitors(), t.world.witness.settle()
+    refused(t.tries([[way, address, 80] for address in (*SPECIAL, *SPECIAL_V6) for way in ("tcp", "udp")], *WITH_V6))
+    # These are on the link, where nobody answers; the host hears the last two.
+    for _, _, end, _ in t.tries([[way, to, OWN_PORT] for to in ("fe80::5", "ff02::1", "ff05::1") for way in ("tcp", "udp")],
+                                *WITH_V6):
+        assert end in ("timed out", "EHOSTUNREACH", "ENETUNREACH"), end
+    refused(t.tries([[way, HOST_END_V6, port] for way in ("tcp", "udp") for port in (OWN_PORT, 22, 53)], *WITH_V6))
+    status, output, errors, _ = t.sandbox(["getent", "ahosts", "unique.example"], *WITH_V6)
+    same((2, ""), (status, output), errors)
+    same(before, t.host.visitors(), "who came to the host's servers")
+    same([], arrived(t.world.witness.since(start)), "what the lab saw")
+    t.is_clean()
+
+
+@case("with IPv6 the host's rules hold alone, also for an address that the host gets later")
+def second_layer_v6(t):
+    before, start = t.host.visitors(), t.world.witness.settle()
+    with Running(t, *WITH_V6) as running:
+        inside = running.enter()
+        run(*inside, "sh", "-c", "ip -6 route show type prohibit | while read -r _ to _; do ip -6 route del prohibit $to; done")
+        same("", subprocess.run([*inside, "ip", "-6", "route", "show", "type", "prohibit"], check=True, capture_output=True,
+                                text=True).stdout, "routes that refuse")
+        name = next(iter(running.name()))
+        address = re.search(r"inet6 (fd62:6177:6e00:\S+)/96", t.host.says("ip", "addr", "show", name))[1]
+        t.host.run("ip", "addr", "add", "2001:db8:8::2/64", "dev", "cable1", "nodad")
+        targets = [[way, to, 80] for to in SPECIAL_V6 for way in ("tcp", "udp") if not to.startswith(("ff", "::ffff:10"))]
+        targets += [[way, to, OWN_PORT] for to in (HOST_END_V6, address, "2001:db8:8::2") for way in ("tcp", "udp")]
+        _, output, errors, _ = t.world.run([*inside, "/usr/bin/python3", "-c", TRY, json.dumps(targets)], seconds=200)
+        t.host.run("ip", "addr", "del", "2001:db8:8::2/64", "dev", "cable1")
+        for address, port, end, _ in json.loads(output):
+            assert end not in ("connected", "answered"), f"{address}:{port}: {end}"
+    same(before, t.host.visitors(), "who came to the host's servers")
+    same([], arrived(t.world.witness.since(start)), "what the lab saw")
+    t.is_clean(2)
+
+
+@case("with IPv6 nobody of the host's, and nobody beyond it, connects to a server inside")
+def nobody_in_v6(t):
+    serve = ("import socket\n"
+             "sock = socket.create_server(('::', 7000), family=socket.AF_INET6)\n"
+             "sock.settimeout(4)\n"
+             "print('serving', flush=True)\n"
+             "try: sock.accept(); print('came', flush=True)\n"
+             "except TimeoutError: print('nobody', flush=True)\n")
+    with Running(t, *WITH_V6, command=("/usr/bin/python3", "-c", serve)) as running:
+        works(running.process.stdout.readline() == b"serving\n", "no server")
+        host = re.search(r"inet6 (fd62:6177:6e00:\S+)1/96", t.host.says("ip", "addr", "show", next(iter(running.name()))))[1]
+        attempt = ["timeout", "1.2", "/usr/bin/python3", "-c", TRY, json.dumps([["tcp", f"{host}2", 7000]])]
+        _, output, _, _ = t.world.run([*t.host.enter, *attempt])
+        assert "connected" not in output, output
+        run("ip", "-6", "route", "add", f"{host}2/128", "via", HOST_END_V6, "dev", "cable0", "table", "local")
+        _, output, _, _ = t.world.run(attempt)
+        run("ip", "-6", "route", "del", f"{host}2/128", "table", "local")
+        assert "connected" not in output, output
+        same(b"nobody\n", running.process.stdout.readline(), "at the server inside")
+
+
+@case("with IPv6 a host that does not forward it is not changed: the reason is given; without, it is no matter")
+def no_forwarding_v6(t):
+    status, _, errors, _ = t.sandbox(["true"], *WITH_V6)  # so that a plan is kept
+    works(status == 0, errors)
+    t.host.forward_v6(False)
+    try:
+        for _ in range(2):
+            status, output, errors, _ = t.sandbox(["echo", "ran"], *WITH_V6)
+            same((125, ""), (status, output), errors)
+            assert "does not forward packets of" in errors and "sandbox.network.ipv6: false" in errors, errors
+        _, said = t.bawn("plan", "--isolated", "--net", "veth", *WITH_V6)
+        assert "[not on this host] network veth (this host does not forward packets of IPv6" in said, said
+        status, output, errors, _ = t.sandbox(["echo", "ran"])
+        same((0, "ran\n"), (status, output), errors)
+    finally:
+        t.host.forward_v6(True)
+    t.is_clean()
+
+
+@case("a launcher that is killed with IPv6 leaves nothing either")
+def killed_v6(t):
+    with Running(t, *WITH_V6) as running:
+        running.process.send_signal(signal.SIGKILL)
+        running.process.wait(SECONDS)
+        t.is_clean(5)
 
 
 @case("nobody of the host's, and nobody beyond it, connects to a server inside")

@@ -807,6 +807,11 @@ START_TEST(veth_is_for_root_on_a_host_that_has_it)
     ck_assert_uint_eq(held_in_veth(&facts, "", "network veth", &routes), 0);
     ck_assert(!routes);
     facts.uid = 0;
+    facts.features[FEATURE_VETH_V6].available = false;
+    ck_assert_uint_ne(held_in_veth(&facts, "", "network veth", &routes), 0);
+    ck_assert(routes);
+    ck_assert_uint_eq(held_in_veth(&facts, ", ipv6: true", "network veth", &routes), 0);
+    ck_assert(!routes);
     facts.features[FEATURE_VETH].available = false;
     ck_assert_uint_eq(held_in_veth(&facts, "", "network veth", &routes), 0);
     ck_assert(!routes);
@@ -832,6 +837,9 @@ START_TEST(veth_holds_no_rule_but_that_public_hosts_are_allowed)
          false},
         {", cidr: 10.9.8.4/30", "sandbox.network.cidr: 10.9.8.4/30", true},
         {", mtu: 1400", "sandbox.network.mtu: 1400", true},
+        {", ipv6: true", "sandbox.network.ipv6: true", true},
+        {", ipv6: true, allow: ['2001:db8::7']", "allow 2001:db8::7", true},
+        {", ipv6: true, allow: ['fd00::7']", "allow fd00::7", false},
     };
     struct host_facts facts = rich_host();
     bool routes;

@@ -289,19 +289,15 @@ COMPLAINS(publish_takes_an_address_and_one_or_two_ports,
           "p.yaml:1:63 error config.bad_value: sandbox.network.publish: '::1:80': not "
           "[ADDRESS:]PORT[:PORT]\n")
 
-COMPLAINS(ipv6_is_an_engines, "sandbox: {network: {mode: isolated, ipv6: true}}\n",
-          "p.yaml:1:43 error policy.ipv6: sandbox.network.ipv6: only the mode isolated with "
-          "sandbox.network.engine: slirp4netns or pasta has it; in this mode bawn-net reaches IPv6 "
-          "hosts by the rules, as it does IPv4 ones\n")
-
-COMPLAINS(ipv6_is_not_veths, "sandbox: {network: {mode: veth, engine: pasta, ipv6: false}}\n",
-          "p.yaml:1:54 error policy.ipv6: sandbox.network.ipv6: only the mode isolated with "
-          "sandbox.network.engine: slirp4netns or pasta has it; the mode veth has IPv4 alone\n")
+COMPLAINS(ipv6_is_not_bawn_nets, "sandbox: {network: {mode: isolated, ipv6: true}}\n",
+          "p.yaml:1:43 error policy.ipv6: sandbox.network.ipv6: only the mode veth, and the mode "
+          "isolated with sandbox.network.engine: slirp4netns or pasta, have it; in this mode "
+          "bawn-net reaches IPv6 hosts by the rules, as it does IPv4 ones\n")
 
 COMPLAINS(ipv6_is_not_the_hosts, "sandbox: {network: {mode: host, engine: pasta, ipv6: true}}\n",
-          "p.yaml:1:54 error policy.ipv6: sandbox.network.ipv6: only the mode isolated with "
-          "sandbox.network.engine: slirp4netns or pasta has it; the mode host has what the host "
-          "has\n")
+          "p.yaml:1:54 error policy.ipv6: sandbox.network.ipv6: only the mode veth, and the mode "
+          "isolated with sandbox.network.engine: slirp4netns or pasta, have it; the mode host has "
+          "what the host has\n")
 
 BECOMES(ipv6_of_an_engine, "sandbox: {network: {mode: isolated, engine: pasta, ipv6: true}}\n",
         "sandbox.network.mode = isolated\n"
@@ -672,8 +668,7 @@ static void add_values(Suite *suite)
         host_port_takes_a_port,
         publish_takes_an_address_and_one_or_two_ports,
         a_port_inside_is_published_or_the_hosts,
-        ipv6_is_an_engines,
-        ipv6_is_not_veths,
+        ipv6_is_not_bawn_nets,
         ipv6_is_not_the_hosts,
         env_names_are_names,
         loader_variables_are_never_set,
