@@ -449,7 +449,7 @@ int open_perform_how(struct call *call)
     if (fstat(object, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode))
-        return -ELOOP;
+        return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
     r = locate_path(&call->locator, object, path);
     return r < 0 ? r : open_object(call, &object, &st, path, false, false);
 }

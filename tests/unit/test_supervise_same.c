@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rules do not protect: supervised calls beside native ones. */
 #include "lib/supervised.h"
+#include "supervise/caller.h"
 #include "supervise/dirs.h"
 
 #include <arpa/inet.h>
@@ -141,6 +142,9 @@ static void table_how(void)
     OP(openat2_(dir, "../../deep", O_RDONLY, 0, RESOLVE_IN_ROOT));
     OP(openat2_(dir, "beneath", O_CREAT | O_WRONLY, 0666, RESOLVE_BENEATH));
     OP(openat2_(AT_FDCWD, "link", O_RDONLY, 0, RESOLVE_NO_SYMLINKS));
+    OP(openat2_(AT_FDCWD, "dirlink", O_RDONLY | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS));
+    OP(openat2_(AT_FDCWD, "dirlink", O_RDONLY | O_NOFOLLOW | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS));
+    OP(openat2_(AT_FDCWD, "dirlink", O_RDWR | O_NOFOLLOW | O_TMPFILE, 0600, RESOLVE_NO_SYMLINKS));
     OP(openat2_(AT_FDCWD, "dirlink/deep", O_RDONLY, 0, RESOLVE_NO_SYMLINKS));
     OP(openat2_(AT_FDCWD, "/w", O_RDONLY, 0, RESOLVE_NO_XDEV));
     OP(openat2_(AT_FDCWD, "/etc", O_RDONLY, 0, RESOLVE_NO_XDEV));
@@ -673,7 +677,8 @@ START_TEST(nothing_is_left_open_after_many_calls)
         ck_assert_int_gt(poll(&poller, 1, 20000), 0);
     }
     ck_assert_uint_gt(served, 5000);
-    ck_assert_uint_eq(before.others, after.others);
+    /* Up to three of each caller that is known, as far as its calls needed them. */
+    ck_assert_uint_le(after.others, before.others + 3 * CALLERS_KNOWN);
     ck_assert_uint_le(after.dirs, before.dirs + DIRS_SETS * DIRS_WAYS);
     sandbox_end(&sandbox);
 }
