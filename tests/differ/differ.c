@@ -47,17 +47,18 @@ static int put_away(int fd, int number)
     return number;
 }
 
-/* A directory inside others, in which nothing can be made: ".." leads to one of them. */
+/* A directory inside others, in which nothing can be made: ".." leads to one of them. It may be
+ * there already. */
 static void base_make(struct side *side, const char *dir, const char *name)
 {
     (void)snprintf(side->base, sizeof(side->base), "%s/%s", dir, name);
-    if (mkdir(side->base, 0755) < 0)
+    if (mkdir(side->base, 0755) < 0 && errno != EEXIST)
         give_up(side->base);
     for (int i = 0; i < AROUND; i++) {
         size_t used = strlen(side->base);
 
         (void)snprintf(side->base + used, sizeof(side->base) - used, "/z");
-        if (mkdir(side->base, 0755) < 0)
+        if (mkdir(side->base, 0755) < 0 && errno != EEXIST)
             give_up(side->base);
     }
     for (int i = 0; i < AROUND; i++) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,6 +78,9 @@ static void drop_rights(uid_t uid, gid_t gid)
         give_up("the user's id");
     if (syscall(SYS_capset, &header, none) < 0)
         give_up("capset");
+    /* What has been another user is not its own in /proc. */
+    if (prctl(PR_SET_DUMPABLE, 1) < 0)
+        give_up("prctl");
 }
 
 static bool is_read_only(const char *path)
