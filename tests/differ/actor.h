@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who makes calls, chosen by a seed alone, and tells what each of them gave. */
+/* Who makes calls that a seed chooses, and tells what each of them gave. */
 #ifndef DIFFER_ACTOR_H
 #define DIFFER_ACTOR_H
 
@@ -18,7 +18,8 @@ enum {
     NO_FD = 999
 };
 
-/* Nothing that it chooses depends on what a call gave: a difference stays where it is. */
+/* What it chooses depends on the seed, and on what was made before: both sides go on alike until
+ * one of them differs. */
 struct actor {
     uint64_t random;
     const char *base; /* absolute; nothing outside of it is changed */

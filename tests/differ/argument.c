@@ -17,7 +17,8 @@ static const char *const odd[] = {"x y", "\xff\xfe\x80", ".h", "..a", "...", "a\
 /* By the built-in list, wherever they are. */
 static const char *const protected[] = {
     ".git",      ".bashrc",     ".vscode",   ".envrc", ".gitconfig", ".git/hooks", ".claude",
-    ".mcp.json", ".git/config", ".vscode/a", ".GIT",   ".claude/a",  ".profile",   ".git/hooks/a"};
+    ".mcp.json", ".git/config", ".vscode/a", ".GIT",   ".claude/a",  ".profile",   ".git/hooks/a",
+    "hooks",     "config",      "a/config",  ".git",   ".git"};
 
 static void add(struct argument *argument, const char *text)
 {
