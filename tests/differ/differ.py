@@ -47,6 +47,7 @@ def last_name(_call, result):
     return f"0 {size} {name}"
 
 
+TWO_MISTAKES = "EINVAL|ERANGE|E2BIG|EFAULT|ENOENT|ENOTDIR|ELOOP|EBADF|EACCES|ENAMETOOLONG"
 # What a call gives inside where the kernel outside gives something else: (the call, outside, inside, why).
 # Each is a pattern for a whole line without its result, and for the results; or a function that makes what is given
 # inside of what is given outside.
@@ -60,9 +61,8 @@ KNOWN = [
     (r'linkat .* 1[04]00', r"0|E\w+", r"0|E\w+",
      "KERNEL(6.10): AT_EMPTY_PATH is for whoever opened the file with the credentials that it has now"),
     (r'bind "/proc/self/.*', last_name, None, "THREATS: such a socket tells only its last name"),
-    (r"l?setxattr .*|fsetxattr .*|[lf]?removexattr .*", r"EINVAL|ERANGE|E2BIG|EFAULT",
-     r"E2BIG|EFAULT|ENOENT|ENOTDIR|ELOOP|EBADF|EACCES|ENAMETOOLONG|ERANGE",
-     "KERNEL(6.13): of two mistakes, that of the arguments is told before that of the path"),
+    (r"[lf]?setxattr .*|[lf]?removexattr .*", TWO_MISTAKES, TWO_MISTAKES,
+     "KERNEL(6.13): of two mistakes, that of the arguments is told before that of the path; before, the other way round"),
     (r".*(n{256}|nnn\.\.\.).*", r"E\w+", r"E\w+", "a name that is too long, and another mistake"),
     (r"openat2 .*", no_follow, None,
      "O_NOFOLLOW of an openat2 with limits, or of a file without a name, is not among the flags of the descriptor"),
