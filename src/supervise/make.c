@@ -50,7 +50,8 @@ static mode_t node_mode(const struct call *call)
     return (mode_t)call->notif->data.args[call->kind->paths[0] + 1];
 }
 
-/* The kernel looks at the type before the path. */
+/* The kernel looks at the type before the path. S_IFMT is no type either, but bawn itself asks by
+ * it whether a name may be made (api/outer.c): the rules answer first. */
 int make_prepare_node(struct call *call)
 {
     switch (node_mode(call) & S_IFMT) {
@@ -60,6 +61,7 @@ int make_prepare_node(struct call *call)
     case S_IFBLK:
     case S_IFIFO:
     case S_IFSOCK:
+    case S_IFMT:
         return 0;
     case S_IFDIR:
         return -EPERM;
