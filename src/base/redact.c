@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/redact.h"
 
+#include "base/mutant.h"
+
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
@@ -231,7 +233,7 @@ static void redact(struct strbuf *out, const char *text, bool is_word)
     size_t at = 0;
     size_t said = 0;
 
-    while (text[at]) {
+    while (text[at] && LAYER("words")) {
         size_t kept;
         size_t length = find_secret(text, at, is_word && at <= dashes, &kept);
 
@@ -244,7 +246,7 @@ static void redact(struct strbuf *out, const char *text, bool is_word)
         at += length;
         said = at;
     }
-    strbuf_add_bytes(out, text + said, at - said);
+    strbuf_add(out, text + said);
 }
 
 void redact_text(struct strbuf *out, const char *text)
@@ -277,6 +279,8 @@ void redact_word(struct redact_words *words, struct strbuf *out, const char *wor
     const char *colon = strchr(word, ':');
 
     words->next = REDACT_NOTHING;
+    if (!LAYER("words"))
+        is = REDACT_NOTHING;
     if (is == REDACT_ALL && *word && !is_option(word)) {
         strbuf_add(out, REDACT_MASK);
         return;

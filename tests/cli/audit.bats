@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2016 # the words are of other shells, and of rules
-# shellcheck disable=SC2154 # run sets stderr
+# shellcheck disable=SC2154,SC2030,SC2031 # run sets stderr and output
 # The audit trail, the stream of events, and what is said of refusals at the end.
 
 load common

@@ -56,7 +56,7 @@ forget_trails() {
     local one trails
 
     trails=$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/audit
-    for one in $(grep -ls -F "\"workspace\": \"$WORK\"" "$trails"/*.ndjson); do
+    grep -ls -F "\"workspace\": \"$WORK\"" "$trails"/*.ndjson | while read -r one; do
         rm -f "$one" "$trails/heads/$(basename "$one" .ndjson)"
     done
 }

@@ -141,26 +141,28 @@ COMPLAINS(key_of_the_manual_is_no_key, "\"tool_rules.*\": {shell: \"rm *\"}\n",
           "p.yaml:1:1 error config.unknown_key: unknown key tool_rules.*\n"
           "  write a key below another as a map: sandbox: {reads: ...}\n")
 
-COMPLAINS(names_of_objects_are_unknown_keys,
-          "toString: 1\n"
-          "__proto__: {a: b}\n"
-          "sandbox: {constructor: x, hasOwnProperty: y}\n",
-          "p.yaml:1:1 error config.unknown_key: unknown key toString\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
-          "p.yaml:2:1 error config.unknown_key: unknown key __proto__\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
-          "p.yaml:3:11 error config.unknown_key: unknown key sandbox.constructor\n"
-          "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
-          "reopen\n"
-          "p.yaml:3:27 error config.unknown_key: unknown key sandbox.hasOwnProperty\n"
-          "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
-          "reopen\n")
+COMPLAINS(
+    names_of_objects_are_unknown_keys,
+    "toString: 1\n"
+    "__proto__: {a: b}\n"
+    "sandbox: {constructor: x, hasOwnProperty: y}\n",
+    "p.yaml:1:1 error config.unknown_key: unknown key toString\n"
+    "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
+    "p.yaml:2:1 error config.unknown_key: unknown key __proto__\n"
+    "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
+    "p.yaml:3:11 error config.unknown_key: unknown key sandbox.constructor\n"
+    "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
+    "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+    "reopen\n"
+    "p.yaml:3:27 error config.unknown_key: unknown key sandbox.hasOwnProperty\n"
+    "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
+    "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+    "reopen\n")
 
-COMPLAINS(empty_key_is_unknown, "\"\": 1\n",
-          "p.yaml:1:1 error config.unknown_key: unknown key \n"
-          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
+COMPLAINS(
+    empty_key_is_unknown, "\"\": 1\n",
+    "p.yaml:1:1 error config.unknown_key: unknown key \n"
+    "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
 
 COMPLAINS(key_of_another_case_is_unknown, "Sandbox: {}\n",
           "p.yaml:1:1 error config.unknown_key: unknown key Sandbox\n"

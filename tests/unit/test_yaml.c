@@ -165,9 +165,9 @@ START_TEST(nesting_at_the_limit_is_read_and_one_more_is_refused)
         strbuf_add(&deep, "[");
     for (int i = 0; i < LIMIT_CONFIG_DEPTH; i++)
         strbuf_add(&deep, "]");
-    complains(deep.text,
-              "p.yaml:1:1 error config.unknown_key: unknown key x\n"
-              "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n");
+    complains(deep.text, "p.yaml:1:1 error config.unknown_key: unknown key x\n"
+                         "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, "
+                         "presets, tools\n");
     strbuf_done(&deep);
     strbuf_add(&deep, "x: ");
     for (int i = 0; i < LIMIT_CONFIG_DEPTH + 1; i++)
@@ -292,15 +292,17 @@ BECOMES(json_is_yaml, "{\"sandbox\": {\"reads\": \"static\", \"deny\": [\"a\"]}}
         "deny wild /w/**/a\n",
         "")
 
-COMPLAINS(columns_count_characters_not_bytes, "{\"\303\251\303\251\": 1, x: 2}\n",
-          "p.yaml:1:2 error config.unknown_key: unknown key \303\251\303\251\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
-          "p.yaml:1:11 error config.unknown_key: unknown key x\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
+COMPLAINS(
+    columns_count_characters_not_bytes, "{\"\303\251\303\251\": 1, x: 2}\n",
+    "p.yaml:1:2 error config.unknown_key: unknown key \303\251\303\251\n"
+    "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
+    "p.yaml:1:11 error config.unknown_key: unknown key x\n"
+    "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
 
-COMPLAINS(complaint_shows_control_characters_escaped, "\"a\\e[31m\\u202e\": 1\n",
-          "p.yaml:1:1 error config.unknown_key: unknown key a\\x1b[31m\\u{202e}\n"
-          "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
+COMPLAINS(
+    complaint_shows_control_characters_escaped, "\"a\\e[31m\\u202e\": 1\n",
+    "p.yaml:1:1 error config.unknown_key: unknown key a\\x1b[31m\\u{202e}\n"
+    "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n")
 
 /* Adds the cases of one group. */
 static void add_group(Suite *suite, const char *name, const TTest *const *cases, size_t count)

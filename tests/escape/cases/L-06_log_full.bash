@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# L-06 where a trail is required and cannot be written nothing runs, and what runs is ended
+# layers: launch
+# no mutant: the launcher itself ends the command, and no layer does
+# not: nested, there is no place for trails inside
+source "$ESCAPE/lib.bash"
+source "$ESCAPE/trail.bash"
+
+flood='i=0; while [ $i -lt 60 ]; do echo >"/usr/$i-'$(printf 'x%.0s' {1..200})'"; i=$((i + 1)); done 2>&-
+sleep 1; touch ran; exit 0'
+# The plans are made before: they are files, too. What changed just now is not believed to be settled.
+sleep 0.1
+sandbox --set audit=required -- true
+sandbox_ran
+sandbox -- true
+sandbox_ran
+# limited BLOCKS OPTION... -- COMMAND: files can have no more KiB.
+limited() {
+    local blocks=$1
+    shift
+    STATUS=0
+    (ulimit -f "$blocks"; exec timeout -k 2 25 "$BAWN" run -C "$WS" --ro "$BIN" "$@") 2>&1 </dev/null |
+        cat >"$T/stderr"
+    STATUS=${PIPESTATUS[0]}
+}
+limited 8 --set audit=required -- sh -c "$flood"
+sandbox_refused "the audit trail cannot be written: File too large"
+limited 0 --set audit=required -- touch ran
+sandbox_refused "the audit trail cannot be written: File too large"
+# Not required: the command goes on, and bawn says what is missing.
+limited 8 -- sh -c "$flood"
+is 0 "$STATUS" "without 'required' the command ends as it does"
+is yes "$([[ -e $WS/ran ]] && echo yes)" "without 'required' it ran"
+is 1 "$(grep -c 'the audit trail cannot be written: File too large' "$T/stderr")" "it is said once"
