@@ -112,17 +112,29 @@ static unsigned choose(const struct refusals *refusals,
     return count;
 }
 
+/* Of a hint that begins with an option that alone; others whole. */
+static void add_hint(struct strbuf *out, const char *hint)
+{
+    const char *end = NULL;
+
+    if (strncmp(hint, "add --", 6) != 0) {
+        strbuf_addf(out, "\n    to change: %s", hint);
+        return;
+    }
+    for (const char *at = hint; (at = strstr(at, "', or ")); at++)
+        end = at;
+    strbuf_add(out, "\n    allow with: ");
+    strbuf_add_bytes(out, hint + 4, end ? (size_t)(end - hint) - 3 : strlen(hint) - 4);
+}
+
 static void add_item(struct strbuf *out, const struct refused *item)
 {
-    bool is_option = strncmp(item->hint, "add ", 4) == 0;
-
     strbuf_addf(out, "  %s %s", item->op, item->path);
     if (*item->rule)
         strbuf_addf(out, " (%s)", item->rule);
     strbuf_add(out, item->has_others ? ", and others before by the same rule" : "");
     if (*item->hint)
-        strbuf_addf(out, "\n    %s: %s", is_option ? "allow with" : "to change",
-                    item->hint + (is_option ? 4 : 0));
+        add_hint(out, item->hint);
     strbuf_add(out, "\n");
 }
 

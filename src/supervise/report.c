@@ -5,10 +5,12 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "kernel/sys.h"
 #include "policy/explain.h"
 #include "supervise/call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +122,36 @@ static bool explain_covered(const struct call *call, const char *path, const cha
     return true;
 }
 
+static bool is_there(const struct call *call, const char *path)
+{
+    autoclose int fd = sys_openat2(call->locator.root_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                                   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+
+    return fd >= 0;
+}
+
+/* A grant is of what is there: the path, or the directory above it that is. False: that may be
+ * written already, so the path itself has to be made outside first. */
+static bool find_grant(const struct call *call, const char *path,
+                       char grant[static LIMIT_PATH_BYTES])
+{
+    char *slash = grant;
+
+    (void)snprintf(grant, LIMIT_PATH_BYTES, "%s", path);
+    while (slash && !is_there(call, grant)) {
+        slash = strrchr(grant, '/');
+        if (slash && slash != grant)
+            *slash = '\0';
+        else
+            slash = NULL;
+    }
+    if (strcmp(grant, path) == 0 ||
+        (slash && guard_ask(call->guard, grant, PATH_WRITE) != GUARD_ALLOW))
+        return true;
+    (void)snprintf(grant, LIMIT_PATH_BYTES, "%s", path);
+    return false;
+}
+
 /* Which rule it was, in words, and what would allow it. */
 static void find_rule(const struct call *call, const char *path, struct refusal *refusal)
 {
@@ -128,6 +160,8 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
     struct path_decision decisions[PATH_OP_COUNT];
     struct path_decision decision;
     char buffer[GUARD_PATH_BYTES];
+    char outside[GUARD_PATH_BYTES];
+    char grant[LIMIT_PATH_BYTES];
     struct path_story story = {.op = MESSAGE_WRITE, .asked = path, .decision = &decision};
 
     refusal->verdict = VERDICT_DENY;
@@ -141,10 +175,17 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
         refusal->verdict = VERDICT_ASK;
     message_label(&decision, &rule);
     refusal->rule = rule.failed ? NULL : take_ptr(&rule.text);
+    /* What is only looked at is there, outside. */
+    if (!call->is_told) {
+        if (!find_grant(call, path, grant))
+            strbuf_add(&hint, "make it outside first, then ");
+        story.resolved = guard_outside(call->guard, grant, buffer);
+    }
     story.is_socket = strcmp(refusal->op, "connect") == 0;
     /* What cannot be read is refused for that, whatever else was wanted. */
     if (call->is_told || (strcmp(refusal->op, "write") == 0 &&
-                          decide_path(&call->guard->policy, story.resolved, decisions) == 0 &&
+                          decide_path(&call->guard->policy,
+                                      guard_outside(call->guard, path, outside), decisions) == 0 &&
                           decisions[PATH_READ].access >= ACCESS_ASK)) {
         story.op = MESSAGE_READ;
         refusal->op = "read";

@@ -426,11 +426,13 @@ print([e["event"] for e in map(json.loads, open(sys.argv[1]))])' "$BATS_TEST_TMP
     run -3 --separate-stderr "$BAWN" run -- sh -c 'echo x >.git/config; touch /usr/new; exit 3'
     [[ $stderr == *"bawn: 2 things were refused:
   write $WORK/.git/config (protected \$WORKSPACE/.git/config)
-    allow with: --rw '$WORK/.git/config', or "*"
+    allow with: --rw '$WORK/.git/config'
   write /usr/new (paths.usr)
-    allow with: --rw '/usr/new', or a rule with mode rw to sandbox.paths" ]]
+    allow with: --rw '/usr'" ]]
     # What it says is so.
     run -0 "$BAWN" run --rw "$WORK/.git/config" -- sh -c 'echo "[x]" >>.git/config'
+    run -2 --separate-stderr "$BAWN" run -- sh -c 'echo >.mcp.json'
+    [[ $stderr == *"to change: make it outside first, then add --rw '$WORK/.mcp.json', or "* ]]
     run -0 --separate-stderr "$BAWN" run -- sh -c 'touch /usr/new; exit 0'
     [[ $stderr != *refused* ]]
     run -3 --separate-stderr "$BAWN" run -q -- sh -c 'touch /usr/new; exit 3'
@@ -447,4 +449,32 @@ print([e["event"] for e in map(json.loads, open(sys.argv[1]))])' "$BATS_TEST_TMP
   write $WORK/c/3 (protect c), and others before by the same rule"*"$WORK/d/3"*"$WORK/e/3"*"
   and before that 2 more: 'bawn audit "*"' lists all" ]]
     [[ $stderr != *"write $WORK/a/"* ]]
+}
+
+@test "audit: the transcript in the protocol is what happens" {
+    local doc=$BATS_TEST_DIRNAME/../../docs/PROTOCOL-audit.md
+
+    git init -q .
+    run recorded -- sh -c 'for i in 1 2 3; do echo evil >>.git/config; done; mkdir /usr/new; exit 1' sh --token hunter2
+    find_id
+    run -0 python3 -c '
+import hashlib, json, re, sys
+doc, trail, work = open(sys.argv[1]).read(), open(sys.argv[2]).read().splitlines(), sys.argv[3]
+block = lambda kind: re.search("```" + kind + "\n(.*?)```", doc, re.S).group(1)
+lines, prev = block("ndjson").splitlines(), "0" * 64
+for line in lines:
+    body = line[:line.rindex(", \"hash\": \"")]
+    assert body.endswith(prev + "\""), line
+    prev = hashlib.sha256(body.encode()).hexdigest()
+    assert line == body + ", \"hash\": \"" + prev + "\"}", line
+assert block("head") == "%020d %s\n" % (len(lines), prev)
+told = json.loads(lines[0])
+assert "sh -c " in doc and told["argv"][2] in doc
+changes = {"time", "id", "kernel", "uid", "launcher", "pid", "policy", "plan", "elapsed_ms", "prev", "hash", "proven"}
+def plain(line, place):
+    record = json.loads(line.replace(place, "/WORK"))
+    return [(key, "..." if key in changes else value) for key, value in record.items()]
+ours = [plain(line, work) for line in trail]
+wanted = [plain(line, told["workspace"]) for line in lines]
+assert ours == wanted, (ours, wanted)' "$doc" "$TRAIL" "$WORK"
 }

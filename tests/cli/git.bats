@@ -253,7 +253,7 @@ push.default=current" ]
     [ "$(git log --format=%s fresh | tr '\n' ' ')" = "four three two one " ]
     cd ..
     before=$(cd ../repo/.git && cat HEAD index config worktrees/more/HEAD worktrees/tree/gitdir | sha256sum)
-    run "$BAWN" run -- sh -c 'ls ~/src; cd ~/src/repo/.git && for f in HEAD index config hooks/x config.worktree info/attributes commondir \
+    run --separate-stderr "$BAWN" run -- sh -c 'ls ~/src; cd ~/src/repo/.git && for f in HEAD index config hooks/x config.worktree info/attributes commondir \
         rebase-merge sequencer worktrees/more/HEAD worktrees/more/index worktrees/more/gitdir worktrees/tree/gitdir worktrees/tree/commondir \
         worktrees/tree/config.worktree worktrees/tree/modules/x/config modules/x/hooks/y; do
         (mkdir -p "$(dirname $f)"; echo x >$f) 2>/dev/null && echo "wrote $f"; done; rm -rf worktrees/more/rebase-merge; mkdir worktrees/more/rebase-merge 2>/dev/null && echo made'

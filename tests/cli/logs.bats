@@ -287,7 +287,7 @@ print([(s["state"], s["status"]) for s in json.load(sys.stdin)["sessions"] if s[
         run --separate-stderr -0 at_home "$BAWN" run --detach -- sh -c 'sleep 0.5; touch ran'
         sid=$output
         echo "$kind: $stderr"
-        [[ $stderr == "bawn: what the command says, and its exit status, are not kept: $place: "*hint:*"$place" ]]
+        [[ $stderr == "bawn: what the command says, and its exit status, are not kept: $place: "*hint:*"$place"*"bawn: this run is not recorded: $place: "*hint:* ]]
         run --separate-stderr -125 at_home "$BAWN" logs "$sid"
         has_error_and_hint
         run --separate-stderr -0 timeout 20 "$BAWN" wait "$sid"
