@@ -2,6 +2,7 @@
 #include "session/ledger.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -39,19 +40,22 @@ void ledger_close_place(struct ledger_place *place)
 
 void ledger_make_id(const char *sid, char ret_id[static LEDGER_ID_BYTES])
 {
-    time_t now = time(NULL);
+    struct timespec now = clock_wall();
     struct tm date = {0};
+    size_t length;
 
-    (void)gmtime_r(&now, &date);
-    (void)strftime(ret_id, LEDGER_TIME_LENGTH + 1, "%Y%m%dT%H%M%S", &date);
-    (void)snprintf(ret_id + LEDGER_TIME_LENGTH, LEDGER_ID_BYTES - LEDGER_TIME_LENGTH, "-%s", sid);
+    (void)gmtime_r(&now.tv_sec, &date);
+    length = strftime(ret_id, LEDGER_ID_BYTES, "%Y%m%dT%H%M%S", &date);
+    (void)snprintf(ret_id + length, LEDGER_ID_BYTES - length, ".%03ld-%s", now.tv_nsec / 1000000,
+                   sid);
 }
 
 bool ledger_is_id(const char *word)
 {
     return strlen(word) == LEDGER_ID_BYTES - 1 && strspn(word, "0123456789") == 8 &&
-           word[8] == 'T' && strspn(word + 9, "0123456789") == 6 &&
-           word[LEDGER_TIME_LENGTH] == '-' && registry_is_sid(word + LEDGER_TIME_LENGTH + 1);
+           word[8] == 'T' && strspn(word + 9, "0123456789") == 6 && word[15] == '.' &&
+           strspn(word + 16, "0123456789") == 3 && word[LEDGER_TIME_LENGTH] == '-' &&
+           registry_is_sid(word + LEDGER_TIME_LENGTH + 1);
 }
 
 static int open_file(int dir_fd, const char *name, int flags)

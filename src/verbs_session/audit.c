@@ -64,12 +64,12 @@ static int list(const struct front *front, struct bawn_error *err)
         return front_print(&out);
     }
     if (trails)
-        strbuf_addf(&out, "%-23s %-9s %s\n", "ID", "STATE", "COMMAND");
+        strbuf_addf(&out, "%-26s  %-9s %s\n", "ID", "STATE", "COMMAND");
     for (const struct bawn_trail *trail = trails; trail; trail = trail->next) {
         char state[16];
 
         (void)snprintf(state, sizeof(state), "exit %d", trail->status);
-        strbuf_addf(&out, "%-23s %-9s %s\n", trail->id,
+        strbuf_addf(&out, "%-26s  %-9s %s\n", trail->id,
                     strcmp(trail->state, "ended") == 0 ? state : trail->state,
                     trail->command[0] ? trail->command : "-");
     }
