@@ -3,7 +3,6 @@
 #include "plan/compile.h"
 
 #include "api/api.h"
-#include "api/outer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -182,7 +181,6 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
                                   .user = is_name(user) ? user : "user",
                                   .release = name.release,
                                   .policy_hash = hash,
-                                  .is_nested = outer_is_there(),
                                   .last_capability = last_capability(),
                                   .best_effort =
                                       flags & BAWN_COMPILE_BEST_EFFORT ||

@@ -81,7 +81,6 @@ static void set_flags(struct compiler *compiler)
         head->upstream_proxy = compiler_string(compiler, proxy->text);
     head->network_engine = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_ENGINE);
     head->audit = (uint8_t)policy_number(plan->policy, SETTING_AUDIT);
-    head->is_nested = compiler->input->is_nested;
     if (compiler->input->policy_hash)
         (void)snprintf(head->policy_hash, sizeof(head->policy_hash), "%s",
                        compiler->input->policy_hash);

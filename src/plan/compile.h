@@ -35,7 +35,6 @@ struct compile_input {
     const char *user;         /* the caller's name, for the sandbox's own passwd */
     const char *release;      /* of the kernel, as image->release has it */
     const char *policy_hash;  /* as image->policy_hash has it; NULL: none */
-    bool is_nested;           /* inside another sandbox of bawn's */
     unsigned last_capability; /* that the kernel has */
     bool best_effort;         /* what cannot be enforced is noted instead of refused */
     bool is_host_root;        /* uid 0 of the namespace that has all ids */

@@ -340,7 +340,7 @@ int session_require_audit(struct session *session, struct bawn_error *err)
         audit->failure = *err;
         (void)error_set(err, -result, "audit.place", "nothing can be recorded: %s",
                         audit->failure.message);
-        error_hint(err, "the policy says 'audit: required', so nothing is run without a record. %s",
+        error_hint(err, "the policy says 'audit: required', so nothing is run without a record; %s",
                    audit->failure.hint);
         return result;
     }
@@ -362,14 +362,12 @@ void session_begin_audit(struct session *session)
     if (mode == AUDIT_ON && open_files(session, &audit->failure) < 0) {
         struct bawn_error said = {0};
 
-        /* Inside another sandbox of bawn's there is no such place, and that one is recorded. */
         (void)error_set(&said, audit->failure.errnum, "audit.place", "this run is not recorded: %s",
                         audit->failure.message);
         error_hint(&said, "%s; or say that nothing is to be recorded: --set audit=off",
                    audit->failure.hint);
         audit->failure = said;
-        if (!session->request->image->is_nested)
-            session_say(session, &said);
+        session_say(session, &said);
     }
     if (!is_recorded(session))
         name_it(session);

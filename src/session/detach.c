@@ -27,8 +27,7 @@ void session_report(struct session *session, int status, const struct bawn_error
     if (error)
         report.error = *error;
     report.unkept = session->recorder.failure;
-    if (!session->request->image->is_nested)
-        report.unrecorded = session->audit.failure;
+    report.unrecorded = session->audit.failure;
     /* Whoever waits for it may be gone; the session is not. */
     (void)send(session->request->report_fd, &report, sizeof(report), MSG_NOSIGNAL);
     (void)close(take_fd(&session->request->report_fd));

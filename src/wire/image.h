@@ -236,10 +236,8 @@ struct image {
     uint8_t network_engine;  /* SETTING_NETWORK_ENGINE */
     uint8_t network_bits;    /* of IMAGE_ENGINE: of the subnet */
     uint8_t audit;           /* SETTING_AUDIT */
-    uint8_t is_nested;       /* it was made inside another sandbox of bawn's */
-    char policy_hash[72];    /* SHA-256 in hex of what 'bawn policy show --builtin --json' prints */
     uint8_t network_ipv6;    /* SETTING_NETWORK_IPV6 */
-    uint8_t reserved[7];
+    char policy_hash[72];    /* SHA-256 in hex of what 'bawn policy show --builtin --json' prints */
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # L-01 a command cannot reach the audit trail, its own or another's, wherever it is granted something
 # layers: mount
-# not: nested, there is no place for trails inside
+# not: nested, the trail is in the home of the sandbox around, and gone with it
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/trail.bash"
 

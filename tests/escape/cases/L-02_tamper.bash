@@ -3,7 +3,7 @@
 # L-02 a trail that was edited, reordered, shortened or removed is known as such
 # layers: launch
 # no mutant: it is about what a reader finds in files, outside of any sandbox
-# not: nested, there is no place for trails inside
+# not: nested, the trail is in the home of the sandbox around, and gone with it
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/trail.bash"
 

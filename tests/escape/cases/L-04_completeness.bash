@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # L-04 each refusal of a call has one record with its reason, and of a flood none is uncounted
 # layers: notify
-# not: nested, there is no place for trails inside
+# not: nested, the trail is in the home of the sandbox around, and gone with it
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/trail.bash"
 

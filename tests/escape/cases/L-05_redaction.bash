@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # L-05 tokens in URLs, headers and arguments are masked in the trail, the stream and the summary
 # layers: words
-# not: nested, there is no place for trails inside
+# not: nested, the trail is in the home of the sandbox around, and gone with it
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/trail.bash"
 

@@ -3,7 +3,7 @@
 # L-06 where a trail is required and cannot be written nothing runs, and what runs is ended
 # layers: launch
 # no mutant: the launcher itself ends the command, and no layer does
-# not: nested, there is no place for trails inside
+# not: nested, the trail is in the home of the sandbox around, and gone with it
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/trail.bash"
 
