@@ -324,6 +324,8 @@ static int start_native(const struct launch_request *request, struct launch *ret
         result = launch_exec(&launch, request->first, err);
     if (result < 0)
         result = take_last_word(&launch, result, err);
+    if (result == 0 && request->spares)
+        request->spares(request->begins_context);
     if (result == 0)
         result = await_ready(&launch, image_needs_spaces(request->image), err);
     if (result == 0 && (request->image->flags & IMAGE_VETH))

@@ -59,7 +59,10 @@ struct launch_request {
     void *holds_context;
     /* Before the first command is sent in, and when nothing speaks against it; may be NULL. */
     int (*begins)(void *context, struct bawn_error *err);
-    void *begins_context;
+    /* When that was sent, and pid 1 still has to do: time that costs nobody anything; may be NULL.
+     */
+    void (*spares)(void *context);
+    void *begins_context; /* of both */
 };
 
 /* A running sandbox, seen from outside. */

@@ -351,27 +351,42 @@ int session_require_audit(struct session *session, struct bawn_error *err)
     return result;
 }
 
-void session_begin_audit(struct session *session)
+void session_prepare_audit(struct session *session)
+{
+    if (session->request->image->audit == AUDIT_ON)
+        (void)open_files(session, &session->audit.failure);
+}
+
+static void tell_unrecorded(struct session *session)
 {
     struct audit *audit = &session->audit;
-    enum audit_mode mode = session->request->image->audit;
+    struct bawn_error said = {0};
 
+    (void)error_set(&said, audit->failure.errnum, "audit.place", "this run is not recorded: %s",
+                    audit->failure.message);
+    error_hint(&said, "%s; or say that nothing is to be recorded: --set audit=off",
+               audit->failure.hint);
+    audit->failure = said;
+    session_say(session, &said);
+}
+
+void session_begin_audit(struct session *session)
+{
     session->feed.loop = &session->loop;
-    if (mode == AUDIT_REQUIRED)
+    if (session->audit.is_required)
         return;
-    if (mode == AUDIT_ON && open_files(session, &audit->failure) < 0) {
-        struct bawn_error said = {0};
-
-        (void)error_set(&said, audit->failure.errnum, "audit.place", "this run is not recorded: %s",
-                        audit->failure.message);
-        error_hint(&said, "%s; or say that nothing is to be recorded: --set audit=off",
-                   audit->failure.hint);
-        audit->failure = said;
-        session_say(session, &said);
-    }
+    if (session->audit.failure.errnum)
+        tell_unrecorded(session);
     if (!is_recorded(session))
         name_it(session);
     put_start(session);
+}
+
+/* The sandbox never began: the files are empty. */
+static void forget(struct audit *audit)
+{
+    if (audit->fd >= 0 && audit->written.count == 0)
+        ledger_remove(&audit->place, audit->id);
 }
 
 /* Whoever lists them does, too. */
@@ -412,7 +427,8 @@ int session_end_audit(struct session *session, int status, const struct bawn_err
     };
     int result;
 
-    /* The host was not as the plan said: it is tried once more. */
+    if (!session->audit.has_begun)
+        forget(&session->audit);
     if (!session_tells(session) || !session->audit.has_begun)
         return 0;
     put_counts(session);

@@ -182,20 +182,26 @@ static bool look(const struct ledger_place *place, const char *id, struct stat *
     return fstatat(place->dir_fd, name, ret_status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+void ledger_remove(const struct ledger_place *place, const char *id)
+{
+    char name[LEDGER_NAME_BYTES];
+
+    name_file(id, name);
+    (void)unlinkat(place->dir_fd, name, 0);
+    (void)unlinkat(place->heads_fd, id, 0);
+}
+
 /* False: its launcher lives. */
 static bool drop(const struct ledger_place *place, const char *id)
 {
     int head_fd = -EBADF;
     autoclose int fd = ledger_open(place, id, O_RDONLY, &head_fd);
-    char name[LEDGER_NAME_BYTES];
 
     if (head_fd >= 0)
         (void)close(head_fd);
     if (fd >= 0 && ledger_is_alive(fd))
         return false;
-    name_file(id, name);
-    (void)unlinkat(place->dir_fd, name, 0);
-    (void)unlinkat(place->heads_fd, id, 0);
+    ledger_remove(place, id);
     return true;
 }
 

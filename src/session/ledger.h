@@ -44,6 +44,7 @@ bool ledger_is_id(const char *word);
 /* Both files of one, to write: new ones, of the caller's alone; the first is locked. -EEXIST: there
  * is one. */
 int ledger_make(const struct ledger_place *place, const char *id, int *ret_fd, int *ret_head_fd);
+void ledger_remove(const struct ledger_place *place, const char *id);
 /* The same to read; *ret_head_fd may be a negative errno. With O_RDWR they can be mended. */
 int ledger_open(const struct ledger_place *place, const char *id, int flags, int *ret_head_fd);
 /* Whether its launcher lives. */

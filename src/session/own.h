@@ -183,7 +183,8 @@ int session_name(struct session *session, bool anew, struct bawn_error *err);
 
 /* session/audit.c. Where the trail is required: before a command is in the sandbox. */
 int session_require_audit(struct session *session, struct bawn_error *err);
-/* Elsewhere, when the command runs. */
+/* Elsewhere: its files when there is time, and the first record when the command runs. */
+void session_prepare_audit(struct session *session);
 void session_begin_audit(struct session *session);
 /* Whether somebody is told. */
 bool session_tells(const struct session *session);

@@ -207,6 +207,11 @@ static int begin_record(void *context, struct bawn_error *err)
     return session_require_audit(context, err);
 }
 
+static void prepare_record(void *context)
+{
+    session_prepare_audit(context);
+}
+
 static int start_sandbox(struct session *session, struct bawn_error *err)
 {
     const struct image *image = session->request->image;
@@ -219,6 +224,7 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
                                      .holds = session->request->holds,
                                      .holds_context = session->request->holds_context,
                                      .begins = begin_record,
+                                     .spares = prepare_record,
                                      .begins_context = session,
                                      .own_argv = session->request->own_argv,
                                      .first = command.argv && !is_routed ? &command : NULL,
@@ -246,7 +252,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         result = session_note_copies(session, err);
     if (result == 0) {
         result = launch_start(&request, &session->launch, err);
-        session->request->is_stale = result < 0 && session->audit.failure.errnum == 0;
+        session->request->is_stale =
+            result < 0 && !(session->audit.is_required && session->audit.failure.errnum);
     }
     /* Then the command comes when its network works, and somebody will take that down. */
     if (result == 0 && (image->flags & IMAGE_VETH))
