@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/report.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum node_kind { NODE_NULL, NODE_BOOL, NODE_NUMBER, NODE_STRING, NODE_LIST, NODE_MAP };
@@ -18,6 +19,11 @@ struct node {
     struct origin key_origin;
     struct node *first; /* of a list or a map, in the order of the text */
     struct node *next;
+    /* Of YAML: the bytes of the text that it is, and where its key starts. A list or a map that is
+     * not in brackets ends with the last thing in it, not here. */
+    size_t start, end;
+    size_t key_start;
+    bool is_flow; /* of YAML: a list or a map in brackets */
 };
 
 /*

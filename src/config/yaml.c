@@ -20,6 +20,8 @@ struct yaml_reader {
     struct map keys; /* scope: the map's number; to find duplicates */
     size_t maps;
     size_t nodes;
+    size_t counted; /* characters, up to the byte at */
+    size_t at;
     bool failed;
 };
 
@@ -51,6 +53,24 @@ static yaml_mark_t yaml_mark_at(const struct yaml_reader *reader, size_t offset)
         mark.line += reader->text[i] == '\n';
     }
     return mark;
+}
+
+/* The byte of a mark, which counts characters. A byte order mark in front is not counted. */
+static size_t yaml_byte(struct yaml_reader *reader, yaml_mark_t mark)
+{
+    static const char bom[] = "\xef\xbb\xbf";
+
+    if (reader->at == 0 || mark.index < reader->counted) {
+        reader->counted = 0;
+        reader->at = reader->length >= 3 && memcmp(reader->text, bom, 3) == 0 ? 3 : 0;
+    }
+    while (reader->counted < mark.index && reader->at < reader->length) {
+        reader->at++;
+        while (reader->at < reader->length && (reader->text[reader->at] & 0xc0) == 0x80)
+            reader->at++;
+        reader->counted++;
+    }
+    return reader->at;
 }
 
 static bool yaml_next(struct yaml_reader *reader, yaml_event_t *event)
@@ -100,6 +120,7 @@ static struct node *yaml_node(struct yaml_reader *reader, enum node_kind kind, y
     }
     node->kind = kind;
     node->origin = yaml_origin(reader, mark);
+    node->start = node->end = yaml_byte(reader, mark);
     return node;
 }
 
@@ -125,6 +146,7 @@ static struct node *yaml_scalar(struct yaml_reader *reader, const yaml_event_t *
     if (!node)
         return NULL;
     node->text = arena_strndup(reader->arena, text, length);
+    node->end = yaml_byte(reader, event->end_mark);
     if (node->text)
         return node;
     /* SECURITY: a list that ends here would be a policy with rules missing. */
@@ -181,6 +203,7 @@ static void yaml_children(struct yaml_reader *reader, struct node *parent, unsig
     for (;;) {
         struct origin key_origin = {0};
         const char *key = NULL;
+        size_t key_start = 0;
         yaml_event_t event;
         struct node *child;
         bool end;
@@ -188,8 +211,11 @@ static void yaml_children(struct yaml_reader *reader, struct node *parent, unsig
         if (!yaml_next(reader, &event))
             return;
         end = is_end(&event);
+        if (end)
+            parent->end = yaml_byte(reader, event.end_mark);
         if (!end && parent->kind == NODE_MAP) {
             key_origin = yaml_origin(reader, event.start_mark);
+            key_start = yaml_byte(reader, event.start_mark);
             key = yaml_key(reader, &event, map_id);
             yaml_event_delete(&event);
             if (!key || !yaml_next(reader, &event))
@@ -201,6 +227,7 @@ static void yaml_children(struct yaml_reader *reader, struct node *parent, unsig
             return;
         child->key = key;
         child->key_origin = key_origin;
+        child->key_start = key_start;
         *tail = child;
         tail = &child->next;
     }
@@ -238,8 +265,11 @@ static struct node *yaml_value(struct yaml_reader *reader, const yaml_event_t *e
         return NULL;
     }
     node = yaml_node(reader, is_map ? NODE_MAP : NODE_LIST, event->start_mark);
-    if (node)
+    if (node) {
+        node->is_flow = is_map ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                               : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
         yaml_children(reader, node, depth);
+    }
     return reader->failed ? NULL : node;
 }
 
