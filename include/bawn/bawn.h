@@ -11,6 +11,7 @@
 #include <bawn/query.h>
 #include <bawn/report.h>
 #include <bawn/run.h>
+#include <bawn/save.h>
 #include <bawn/session.h>
 
 #endif

@@ -43,6 +43,14 @@ struct load_step {
     size_t length;
 };
 
+/* What a policy file would say, in place of what is on disk. */
+struct load_instead {
+    const char *path; /* NULL: nothing is replaced; as assemble.c names it */
+    const char *text;
+    size_t length;
+    bool is_approved;
+};
+
 struct bawn_load {
     char *workspace;
     char **environ;
@@ -58,6 +66,7 @@ struct bawn_load {
     const char *claude_dir; /* "/etc/claude-code" */
     VEC(char *) presets;
     VEC(struct load_step) steps;
+    struct load_instead instead; /* borrowed */
 };
 
 /* What a looker sees, with each symbolic link that is met: in links, each ended by NUL. */

@@ -15,7 +15,6 @@
 #include <sha256.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 void hash_text(const char *text, size_t length, char ret_hex[65])
@@ -149,8 +148,9 @@ static int add_line(const char *folder, const char *file, const char *sha256,
 
     if (fd < 0)
         return fd;
-    if (flock(fd, LOCK_EX) < 0)
-        return error_errno(err, errno, "lock %s", folder);
+    r = file_lock(fd, folder, err);
+    if (r < 0)
+        return r;
     r = file_read(fd, PLACES_APPROVED, LIMIT_CONFIG_BYTES, &record, &length, NULL);
     if (r < 0 && r != -ENOENT)
         return error_errno(err, -r, "read %s/" PLACES_APPROVED, folder);

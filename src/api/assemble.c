@@ -37,6 +37,14 @@ const char *assembly_path(char out[LIMIT_PATH_BYTES], const char *format, ...)
     return out;
 }
 
+/* Whether somebody asks what the policy would be with another text in the file. */
+static bool is_instead(const struct assembly *assembly, const char *file)
+{
+    const char *path = assembly->load->instead.path;
+
+    return path && strcmp(path, file) == 0;
+}
+
 static int add_document(struct assembly *assembly, enum layer_id id, const char *file,
                         const char *base, const char *format, const char *text, size_t length)
 {
@@ -49,7 +57,8 @@ static int add_document(struct assembly *assembly, enum layer_id id, const char 
 
     hash_text(text, length, pending.sha256);
     if (pending.authority == AUTHORITY_PROJECT &&
-        approvals_has(assembly->approvals, file, pending.sha256))
+        (approvals_has(assembly->approvals, file, pending.sha256) ||
+         (is_instead(assembly, file) && assembly->load->instead.is_approved)))
         pending.authority = AUTHORITY_APPROVED;
     pending.document.file = assembly_keep(assembly, file);
     if (!pending.document.file || !pending.base)
@@ -140,8 +149,12 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
     autofree char *named = NULL;
     struct bawn_error err;
     size_t length;
-    int r = view_read(assembly->view, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
+    int r;
 
+    if (is_instead(assembly, path))
+        return add_document(assembly, id, path, base, format, assembly->load->instead.text,
+                            assembly->load->instead.length);
+    r = view_read(assembly->view, path, LIMIT_CONFIG_BYTES, &text, &length, &err);
     if (r == -ENOENT && !must_exist && is_absent(assembly, path))
         return 0;
     if (r < 0) {

@@ -10,6 +10,7 @@
 #include "policy/decide_net.h"
 #include "policy/explain.h"
 #include "policy/message.h"
+#include "policy/ruleword.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -568,4 +569,51 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     if (explain_path(&policy->policy, &story, format, &out) < 0)
         return error_memory(err);
     return strbuf_give(&out, ret_text, err);
+}
+
+static int give_rule(const char *none, enum access access, const struct rule_advice *advice,
+                     enum bawn_rule_kind *ret_kind, char **ret_text, bool *ret_reopens,
+                     struct bawn_error *err)
+{
+    if (none)
+        return error_set(err, access < ACCESS_ASK ? EEXIST : EACCES,
+                         access < ACCESS_ASK ? "rule.allowed" : "rule.none", "%s", none);
+    *ret_kind = advice->kind;
+    *ret_reopens = advice->reopens;
+    *ret_text = strdup(advice->text);
+    return *ret_text ? 0 : error_memory(err);
+}
+
+int bawn_policy_rule_for(const struct bawn_policy *policy, enum bawn_operation operation,
+                         const char *what, bool directory, enum bawn_rule_kind *ret_kind,
+                         char **ret_text, bool *ret_reopens, struct bawn_error *err)
+{
+    bool is_socket = operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0;
+    struct path_decision decisions[PATH_OP_COUNT];
+    char resolved[LIMIT_PATH_BYTES];
+    struct refused_path refused = {.path = resolved, .is_socket = is_socket};
+    struct net_decision connect;
+    struct rule_advice advice;
+    struct host host;
+    const char *none;
+    int r = check_operation(operation, err);
+
+    if (r < 0)
+        return r;
+    if (operation == BAWN_CONNECT && !is_socket) {
+        none = host_parse_target(what, &host);
+        if (none)
+            return error_set(err, EINVAL, "network.bad_target", "target '%s': %s", what, none);
+        decide_net(&policy->policy, &host, &connect);
+        none = rule_for_host(&connect, what, &host, &advice);
+        return give_rule(none, connect.access, &advice, ret_kind, ret_text, ret_reopens, err);
+    }
+    r = judge_file(&policy->policy, is_socket ? what + 5 : what, is_socket, resolved, decisions,
+                   err);
+    if (r < 0)
+        return r == -EREMOTE ? -EACCES : error_memory(err);
+    refused.op = message_op(operation) == MESSAGE_WRITE ? PATH_WRITE : PATH_READ;
+    refused.decision = &decisions[refused.op];
+    none = rule_for_path(&policy->policy, &refused, directory, &advice);
+    return give_rule(none, refused.decision->access, &advice, ret_kind, ret_text, ret_reopens, err);
 }

@@ -11,14 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
-int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_t *ret_length,
-              struct bawn_error *err)
+static int read_file(int dir_fd, const char *path, int flags, size_t limit, char **ret_data,
+                     size_t *ret_length, struct stat *ret_status, struct bawn_error *err)
 {
     autoclose int fd = -EBADF;
     autofree char *data = NULL;
@@ -26,7 +28,7 @@ int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_
     struct stat st;
 
     /* O_NONBLOCK: opening a FIFO that nobody writes to must not hang. */
-    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
     if (fd < 0)
         return error_errno(err, errno, "open %s", path);
     if (fstat(fd, &st) < 0)
@@ -56,7 +58,22 @@ int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_
     data[used] = '\0';
     *ret_data = take_ptr(&data);
     *ret_length = used;
+    *ret_status = st;
     return 0;
+}
+
+int file_read(int dir_fd, const char *path, size_t limit, char **ret_data, size_t *ret_length,
+              struct bawn_error *err)
+{
+    struct stat st;
+
+    return read_file(dir_fd, path, 0, limit, ret_data, ret_length, &st, err);
+}
+
+int file_read_itself(int dir_fd, const char *name, size_t limit, char **ret_data,
+                     size_t *ret_length, struct stat *ret_status, struct bawn_error *err)
+{
+    return read_file(dir_fd, name, O_NOFOLLOW, limit, ret_data, ret_length, ret_status, err);
 }
 
 int file_put(int fd, const char *data, size_t length)
@@ -74,8 +91,21 @@ int file_put(int fd, const char *data, size_t length)
     return 0;
 }
 
-int file_write(int dir_fd, const char *path, const char *data, size_t length,
-               struct bawn_error *err)
+/* Gives a new file the owner and the mode of another. */
+static int make_alike(int fd, const struct stat *like)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0 ||
+        ((st.st_uid != like->st_uid || st.st_gid != like->st_gid) &&
+         fchown(fd, like->st_uid, like->st_gid) < 0) ||
+        fchmod(fd, like->st_mode & 0777) < 0)
+        return -errno;
+    return 0;
+}
+
+static int write_file(int dir_fd, const char *path, const char *data, size_t length, mode_t mode,
+                      const struct stat *like, struct bawn_error *err)
 {
     autostrbuf struct strbuf temporary = {0};
     autoclose int fd = -EBADF;
@@ -87,10 +117,12 @@ int file_write(int dir_fd, const char *path, const char *data, size_t length,
     strbuf_addf(&temporary, "%s.%016llx", path, (unsigned long long)mark);
     if (temporary.failed)
         return error_memory(err);
-    fd = openat(dir_fd, temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = openat(dir_fd, temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
         return error_errno(err, errno, "create %s", temporary.text);
-    r = file_put(fd, data, length);
+    r = like ? make_alike(fd, like) : 0;
+    if (r == 0)
+        r = file_put(fd, data, length);
     if (r == 0 && fsync(fd) < 0)
         r = -errno;
     if (r == 0 && renameat(dir_fd, temporary.text, dir_fd, path) < 0)
@@ -98,6 +130,42 @@ int file_write(int dir_fd, const char *path, const char *data, size_t length,
     if (r < 0) {
         (void)unlinkat(dir_fd, temporary.text, 0);
         return error_errno(err, -r, "write %s", path);
+    }
+    return 0;
+}
+
+int file_write(int dir_fd, const char *path, const char *data, size_t length,
+               struct bawn_error *err)
+{
+    return write_file(dir_fd, path, data, length, 0600, NULL, err);
+}
+
+int file_replace(int dir_fd, const char *name, const char *data, size_t length, unsigned mode,
+                 const struct stat *like, struct bawn_error *err)
+{
+    int r = write_file(dir_fd, name, data, length, mode, like, err);
+
+    /* The name, too, is to be there after a crash. Where a directory cannot be synced it may not.
+     */
+    if (r == 0)
+        (void)fsync(dir_fd);
+    return r;
+}
+
+int file_lock(int fd, const char *path, struct bawn_error *err)
+{
+    enum { TRIES = 100 };
+    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+
+    for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return error_errno(err, errno, "lock %s", path);
+        if (tries == TRIES) {
+            (void)error_set(err, EAGAIN, "file.locked", "lock %s: another program holds it", path);
+            error_hint(err, "'lslocks' tells which; end it, and try again");
+            return -EAGAIN;
+        }
+        (void)nanosleep(&pause, NULL);
     }
     return 0;
 }

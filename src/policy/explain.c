@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "policy/build.h"
 #include "policy/proxy.h"
+#include "policy/ruleword.h"
 
 #include <string.h>
 
@@ -33,73 +34,63 @@ void explain_origin(const struct layer *layer, struct origin origin, struct strb
         strbuf_addf(out, ":%u:%u", origin.line, origin.column);
 }
 
-static void add_option(const struct path_story *story, const char *mode, struct strbuf *out)
-{
-    strbuf_addf(out, "add --%s '", mode);
-    strbuf_add_escaped(out, story->resolved);
-    strbuf_add(out, "'");
-}
-
 /* Where a rule is; who reads a compiled plan does not know. */
 static void add_place(const struct path_rule *rule, struct strbuf *out)
 {
     if (rule->origin.file || rule->layer->name) {
-        strbuf_add(out, " at ");
+        strbuf_add(out, "at ");
         explain_origin(rule->layer, rule->origin, out);
         return;
     }
-    strbuf_add(out, " '");
+    strbuf_add(out, "'");
     message_rule_label(rule, out);
     strbuf_add(out, "', which 'bawn why' finds");
 }
 
-void explain_path_remedy(const struct path_story *story, struct strbuf *out)
+void explain_path_remedy(const struct policy *policy, const struct path_story *story,
+                         struct strbuf *out)
 {
-    const struct path_decision *decision = story->decision;
+    static const struct path_decision ungranted = {.access = ACCESS_DENY,
+                                                   .reason = DECIDED_BY_DEFAULT};
+    const struct path_decision *decision = story->is_covered ? &ungranted : story->decision;
     const struct path_rule *rule = decision->rule;
-    enum message_op op = story->op;
-    const char *mode = op == MESSAGE_WRITE ? "rw" : "ro";
+    const struct refused_path refused = {.op = path_op(story->op),
+                                         .is_socket = story->is_socket,
+                                         .path = story->resolved,
+                                         .decision = decision};
+    struct rule_advice advice;
+    const char *none = rule_for_path(policy, &refused, false, &advice);
 
-    if (story->is_socket && decision->access >= ACCESS_ASK &&
-        (!rule || !decide_restricts(decision, PATH_WRITE) || rule->kind == RULE_SECRET)) {
-        strbuf_add(out, "list it in sandbox.network.unix_sockets of the user or org policy");
-        return;
-    }
-    if (story->is_covered) {
-        add_option(story, mode, out);
-        return;
-    }
     if (decision->access < ACCESS_ASK) {
         strbuf_add(out, "to refuse it, add the path to sandbox.deny");
-        strbuf_add(out, op == MESSAGE_WRITE ? ", or to sandbox.protect for writes only" : "");
-        return;
-    }
-    if (rule && rule->kind == RULE_SEALED) {
+        strbuf_add(out,
+                   story->op == MESSAGE_WRITE ? ", or to sandbox.protect for writes only" : "");
+    } else if (rule && rule->kind == RULE_SEALED) {
         strbuf_add(out, "nothing: a sandbox cannot change the policy it runs under");
-        return;
-    }
-    if (rule && (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)) {
-        add_option(story, mode, out);
-        strbuf_addf(out, ", or name this path, or one below it, with mode %s in sandbox.paths of ",
-                    mode);
-        strbuf_add(out, "the user or org policy");
-        return;
-    }
-    if (rule && rule->layer->authority == AUTHORITY_ORG) {
-        strbuf_add(out, "only the org policy can change it: the rule");
+    } else if (rule && rule->layer->authority == AUTHORITY_ORG) {
+        strbuf_add(out, "only the org policy can change it: the rule ");
         add_place(rule, out);
-        return;
-    }
-    /* A profile is built in: it is not changed but overruled. */
-    if (rule && rule->layer->authority != AUTHORITY_BUILTIN) {
-        strbuf_add(out, "change the rule");
+    } else if (rule && !advice.reopens && rule->layer->id != LAYER_BUILTIN) {
+        strbuf_add(out, "change the rule ");
         add_place(rule, out);
         /* A grant of what a pattern matches is only as specific as the pattern, and loses. */
-        strbuf_add(out, rule->wild ? "" : ", or add one for a path below");
-        return;
+        if (none)
+            strbuf_add(out, rule->wild ? "" : ", or add one for a path below");
+        else
+            strbuf_add(out, ", or save one for this path: ");
+    } else if (none) {
+        strbuf_add(out, none);
+    } else if (advice.reopens) {
+        strbuf_add(out, "only its very name opens it, in the user or org policy: ");
+    } else if (story->is_socket) {
+        strbuf_add(out, "list it in the user or org policy: ");
+    } else {
+        strbuf_addf(out, "add --%s '", story->op == MESSAGE_WRITE ? "rw" : "ro");
+        strbuf_add_escaped(out, story->resolved);
+        strbuf_add(out, "', or save it: ");
     }
-    add_option(story, mode, out);
-    strbuf_addf(out, ", or a rule with mode %s to sandbox.paths", mode);
+    if (!none)
+        rule_command(&advice, out);
 }
 
 static void add_rule_text(const struct path_rule *rule, struct strbuf *out)
@@ -185,12 +176,12 @@ static void path_text(const struct policy *policy, const struct path_story *stor
         strbuf_add(out, "  because:   what cannot be read cannot be written\n");
     add_others(answer, path_op(story->op), decision->rule, BAWN_FORMAT_TEXT, out);
     strbuf_add(out, "  to change: ");
-    explain_path_remedy(story, out);
+    explain_path_remedy(policy, story, out);
     strbuf_add(out, "\n");
 }
 
-static void path_json(const struct path_story *story, const struct tree_answer *answer,
-                      struct strbuf *out)
+static void path_json(const struct policy *policy, const struct path_story *story,
+                      const struct tree_answer *answer, struct strbuf *out)
 {
     const struct path_decision *decision = story->decision;
     autostrbuf struct strbuf label = {0};
@@ -198,7 +189,7 @@ static void path_json(const struct path_story *story, const struct tree_answer *
     const struct path_rule *rule = decision->rule;
 
     message_label(decision, &label);
-    explain_path_remedy(story, &remedy);
+    explain_path_remedy(policy, story, &remedy);
     json_open(out, NULL, '{');
     json_put_string(out, "verdict", verdict_word(decision->access));
     json_put_string(out, "operation", story_word(story));
@@ -261,13 +252,15 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     if (format == BAWN_FORMAT_TEXT)
         path_text(policy, story, &answer, out);
     else
-        path_json(story, &answer, out);
+        path_json(policy, story, &answer, out);
     return 0;
 }
 
 void explain_net_remedy(const struct policy *policy, const struct net_decision *decision,
                         const char *asked, struct strbuf *out)
 {
+    struct rule_advice advice;
+
     if (decision->access == ACCESS_ALLOW)
         strbuf_add(out, "to refuse it, add the host to sandbox.network.deny");
     else if (decision->reason == NET_BY_MODE && policy->net_rules.count)
@@ -291,11 +284,13 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
         message_net_rule_label(decision->for_program, out);
         strbuf_add(out, "' is for one program; take 'by' out to open the host to all");
     } else {
+        (void)rule_for_host(decision, asked, NULL, &advice);
         if (decision->access == ACCESS_ASK)
             strbuf_add(out, "this version asks nobody: ");
         strbuf_add(out, "add --allow-host '");
         strbuf_add_escaped(out, asked);
-        strbuf_add(out, "', or the host to sandbox.network.allow");
+        strbuf_add(out, "', or save it: ");
+        rule_command(&advice, out);
     }
 }
 

@@ -30,7 +30,8 @@ bool explain_net_proxy(const struct policy *policy, const struct net_decision *d
                        const struct host *target, struct strbuf *out);
 
 /* What would change a decision on a path, in one sentence. story->resolved is the host's path. */
-void explain_path_remedy(const struct path_story *story, struct strbuf *out);
+void explain_path_remedy(const struct policy *policy, const struct path_story *story,
+                         struct strbuf *out);
 /* What would make the decision another one. asked: the host as it was asked for. */
 void explain_net_remedy(const struct policy *policy, const struct net_decision *decision,
                         const char *asked, struct strbuf *out);

@@ -18,6 +18,7 @@ OWN_CLEANUP(report)
 OWN_CLEANUP(decision)
 OWN_CLEANUP(host)
 OWN_CLEANUP(plan)
+OWN_CLEANUP(saved)
 
 #define autoload     __attribute__((cleanup(own_free_load)))
 #define autopolicy   __attribute__((cleanup(own_free_policy)))
@@ -25,5 +26,6 @@ OWN_CLEANUP(plan)
 #define autodecision __attribute__((cleanup(own_free_decision)))
 #define autohost     __attribute__((cleanup(own_free_host)))
 #define autoplan     __attribute__((cleanup(own_free_plan)))
+#define autosaved    __attribute__((cleanup(own_free_saved)))
 
 #endif

@@ -213,10 +213,11 @@ static const struct verb verb_policy_export = {
 const struct verb verb_policy = {
     .name = "policy",
     .arguments = "VERB [OPTION]... [ARGUMENT]...",
-    .summary = "show, check, convert and approve policies",
+    .summary = "show, check, convert, approve and change policies",
     .details = "Works on the policy itself: shows what the layers give together, finds mistakes, "
-               "and converts formats of other tools.",
+               "converts formats of other tools, and keeps rules.",
     .groups = (const struct option_group *const[]){&verb_options, NULL},
     .verbs = (const struct verb *const[]){&verb_policy_show, &verb_policy_lint, &verb_policy_import,
-                                          &verb_policy_export, &verb_policy_approve, NULL},
+                                          &verb_policy_export, &verb_policy_approve,
+                                          &verb_policy_save, &verb_policy_forget, NULL},
 };

@@ -31,6 +31,8 @@ extern const struct verb verb_doctor;
 extern const struct verb verb_gen;
 extern const struct verb verb_policy;
 extern const struct verb verb_policy_approve;
+extern const struct verb verb_policy_save;
+extern const struct verb verb_policy_forget;
 extern const struct verb verb_help;
 
 /* For run and shell: makes the plan, and becomes bawn with it. */

@@ -190,7 +190,7 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
         story.op = MESSAGE_READ;
         refusal->op = "read";
     }
-    explain_path_remedy(&story, &hint);
+    explain_path_remedy(&call->guard->policy, &story, &hint);
     refusal->hint = hint.failed ? NULL : take_ptr(&hint.text);
 }
 

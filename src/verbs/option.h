@@ -53,6 +53,9 @@ enum option_id {
     OPTION_DNS_PORT,
     OPTION_PORT,
     OPTION_LOOPBACK,
+    OPTION_SCOPE,
+    OPTION_DRY_RUN,
+    OPTION_REOPEN,
 };
 
 /* What a shell can offer where any text may stand. */

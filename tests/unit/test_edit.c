@@ -210,7 +210,7 @@ static const struct {
      "p.yaml:2:1: error: a policy is one document"},
     {"sandbox:\n\tdeny: [a]\n", LIST("deny", "b"), "p.yaml:2:1: error: not YAML"},
     {"---\n...\n", LIST("deny", "b"),
-     "p.yaml:1:1: error: no rule can be put in here: the file is written in a way"},
+     "p.yaml:2:1: error: no rule can be put in here: the file is written in a way"},
     {"? sandbox\n: deny: [a]\n", LIST("ask", "b"),
      "p.yaml:2:3: error: no rule can be put in here: the section does not start a line"},
     {"sandbox: {deny: [a\n  #c\n  ]}\n", PATH("/x\xff", "ro"),

@@ -296,9 +296,9 @@ START_TEST(nobody_outside_hears_of_a_name_that_is_not_allowed)
     ck_assert_str_eq(event.texts[EVENT_RULE], "unlisted");
     ck_assert_str_eq(event.texts[EVENT_CODE], "network.unlisted");
     ck_assert_str_eq(event.texts[EVENT_MESSAGE], "the host is not allowed");
-    ck_assert_str_eq(
-        event.texts[EVENT_HINT],
-        "add --allow-host 'secret.attacker.test', or the host to sandbox.network.allow");
+    ck_assert_str_eq(event.texts[EVENT_HINT],
+                     "add --allow-host 'secret.attacker.test', or save it: bawn policy save host "
+                     "'secret.attacker.test'");
     ck_assert_str_eq(ask("denied.example", DNS_AAAA), "3");
     ck_assert_str_eq(reason(), "15 bawn: deny denied.example");
     ck_assert_str_eq(ask("asked.test", DNS_A), "3");
