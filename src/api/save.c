@@ -508,11 +508,16 @@ static int check_rules(struct saver *saver)
     return r;
 }
 
+/* SECURITY: with the bytes that will be changed, not with what the file has by now: whether they
+ * are approved is asked of them. */
 static int load_before(struct saver *saver)
 {
     struct bawn_load load = *saver->load;
 
     load.makes = load.matches = false;
+    if (saver->store.exists)
+        load.instead = (struct load_instead){
+            .path = saver->store.path, .text = saver->store.text, .length = saver->store.length};
     bawn_report_free(saver->report);
     saver->report = NULL;
     return bawn_policy_load(&load, &saver->before, &saver->report, saver->err);
