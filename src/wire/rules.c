@@ -86,6 +86,8 @@ static const struct layer *find_layer(struct policy *policy, unsigned authority,
     if (!layer)
         return NULL;
     layer->authority = authority;
+    /* Which file it was is not told: a rule that is not built in is somebody's own. */
+    layer->id = authority == AUTHORITY_BUILTIN ? LAYER_BUILTIN : LAYER_POLICY;
     layer->order = order;
     return vec_push(&policy->layers, layer) ? layer : NULL;
 }
