@@ -460,6 +460,7 @@ static void accept_neighbours(struct nftnl_rule *rule)
 {
     static const uint8_t first = ND_NEIGHBOR_SOLICIT, last = ND_NEIGHBOR_ADVERT;
 
+    add_byte_is(rule, NFT_META_NFPROTO, NFPROTO_IPV6);
     add_byte_is(rule, NFT_META_L4PROTO, IPPROTO_ICMPV6);
     add_payload(rule, NFT_PAYLOAD_TRANSPORT_HEADER, 0, sizeof(first));
     add_compare(rule, NFT_CMP_GTE, &first, sizeof(first));

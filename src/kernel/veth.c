@@ -285,7 +285,8 @@ static int make_with(struct veth *veth, int sock, int inside_fd, int inside_ns, 
     int result;
 
     if (veth->has_v6 && !is_free(sock, address_v6(subnet, OURS)))
-        return failed(veth, "use the addresses of IPv6", -EADDRINUSE);
+        return failed(veth, "use addresses of fd62:6177:6e00::/64, to which this host has a route",
+                      -EADDRNOTAVAIL);
     (void)snprintf(name + NAME_DIGITS_AT, sizeof(name) - NAME_DIGITS_AT, "%08x", subnet);
     result = failed(veth, "make the pair", make_pair(sock, name, veth->mtu, inside_ns));
     if (result == 0)

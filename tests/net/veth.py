@@ -432,6 +432,11 @@ def no_forwarding_v6(t):
         same((0, "ran\n"), (status, output), errors)
     finally:
         t.host.forward_v6(True)
+    t.host.run("ip", "-6", "route", "add", "fd00::/8", "via", LAB_END_V6)
+    status, output, errors, _ = t.sandbox(["echo", "ran"], *WITH_V6)
+    t.host.run("ip", "-6", "route", "del", "fd00::/8")
+    same((125, ""), (status, output), errors)
+    assert "fd62:6177:6e00::/64, to which this host has a route" in errors, errors
     t.is_clean()
 
 
