@@ -71,7 +71,7 @@ def play(steps, home):
     done = subprocess.run(["bash", "-c", f"exec 2>&1\n{script}"], cwd=home / "src/app", text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False, timeout=60)
     printed = done.stdout.replace(str(home), ADA)
-    printed = re.sub(r"^[a-z0-9]{6}(?= stopped)", "k3f9q2", printed, flags=re.M)
+    printed = re.sub(r"^[a-z0-9]{6}(?= (stopped|ended),)", "k3f9q2", printed, flags=re.M)
     return [part.splitlines() for part in printed.split(MARK + "\n")[1:]]
 
 
