@@ -411,7 +411,9 @@ static void put_traffic(struct session *session)
             MEMBER_NUMBER("uncounted", row->uncounted ? &row->uncounted : NULL),
         };
 
-        session_record(session, "traffic", members, sizeof(members) / sizeof(members[0]));
+        /* Those that were refused have their records. */
+        if (row->connections > 0)
+            session_record(session, "traffic", members, sizeof(members) / sizeof(members[0]));
     }
 }
 

@@ -6,7 +6,6 @@
 #include "session/own.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,30 +64,6 @@ static void count_host(struct session *session, const struct event *event)
         hosts_take(session->hosts, event);
 }
 
-/* SECURITY: the number may be another's by now: a name that is the same is no proof, but most
- * likely. */
-static bool is_still(int proc_fd, const char *comm)
-{
-    autoclose int fd = openat(proc_fd, "comm", O_RDONLY | O_CLOEXEC);
-    char name[32];
-    ssize_t got = fd < 0 ? 0 : read(fd, name, sizeof(name) - 1);
-
-    name[got > 0 ? got - 1 : 0] = '\0';
-    return *comm && strcmp(name, comm) == 0;
-}
-
-/* Who connects waits for an answer, mostly: bawn-net sees no file, so the launcher looks. */
-static void find_argv(const struct event *event, char argv[static EVENT_ARGV_BYTES])
-{
-    autoclose int proc_fd = -EBADF;
-    char path[32];
-
-    (void)snprintf(path, sizeof(path), "/proc/%d", (int)event->pid);
-    proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (proc_fd >= 0 && is_still(proc_fd, event->texts[EVENT_COMM]))
-        event_read_argv(proc_fd, argv);
-}
-
 /* Where bytes go to a host each second is in the trail once, and their sum at the end. */
 static bool is_recordable(const struct session *session, const struct event *event)
 {
@@ -101,7 +76,6 @@ static void tell(struct session *session, const struct event *event)
     const struct log *log = session->request->log;
     struct members_of_event members;
 
-    char argv[EVENT_ARGV_BYTES] = "";
     struct event whole = *event;
 
     if (!log && !session_tells(session))
@@ -109,9 +83,7 @@ static void tell(struct session *session, const struct event *event)
     if (event->what == EVENT_BARRED) {
         whole.texts[EVENT_OP] =
             strcmp(event->texts[EVENT_CALL], "lookup") == 0 ? "lookup" : "connect";
-        if (event->pid > 0)
-            find_argv(event, argv);
-        whole.texts[EVENT_ARGV] = argv;
+        whole.texts[EVENT_ARGV] = net_argv(&session->net, event->pid, event->texts[EVENT_COMM]);
     }
     members_of_event(&whole, &members);
     if (log)

@@ -84,11 +84,37 @@ static void tell_login(struct session *session)
     explicit_bzero(&message, sizeof(message));
 }
 
+static void note_caller(struct net *net, const struct net_answer *answer)
+{
+    struct net_caller *caller = &net->callers[net->next_caller++ % NET_CALLERS];
+    autoclose int proc_fd = -EBADF;
+    char path[32];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d", (int)answer->pid);
+    proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    caller->pid = answer->pid;
+    memcpy(caller->comm, answer->comm, sizeof(caller->comm));
+    event_read_argv(proc_fd, caller->argv);
+}
+
+const char *net_argv(const struct net *net, int32_t pid, const char *comm)
+{
+    for (unsigned i = 1; i <= NET_CALLERS; i++) {
+        const struct net_caller *caller = &net->callers[(net->next_caller - i) % NET_CALLERS];
+
+        if (pid > 0 && caller->pid == pid && strncmp(caller->comm, comm, NET_COMM_BYTES) == 0)
+            return caller->argv;
+    }
+    return NULL;
+}
+
 static void tell_who(struct net *net, const struct net_question *question)
 {
     struct net_answer answer;
 
     clients_answer(&net->clients, question, &answer);
+    if (answer.pid > 0)
+        note_caller(net, &answer);
     /* Who does not read what it asked for does without. */
     (void)send(net->control_fd, &answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -22,6 +22,8 @@
 
 struct session;
 
+enum { NET_CALLERS = 8 };
+
 struct net {
     struct aide aide;
     unsigned starts;           /* how often bawn-net was */
@@ -40,12 +42,22 @@ struct net {
     size_t resolv_size;
     struct net_message resolv; /* the host's resolv.conf, as it was told last */
     struct clients clients;
+    /* Command lines of those that were asked for last: they wait then, and may be gone when what
+     * became of them is told. */
+    struct net_caller {
+        int32_t pid;
+        char comm[NET_COMM_BYTES];
+        char argv[EVENT_ARGV_BYTES];
+    } callers[NET_CALLERS];
+    unsigned next_caller;
 };
 
 /* Before the launch: the ports that are published. */
 int session_listen(struct session *session, struct bawn_error *err);
 /* When the sandbox is there. */
 int session_open_net(struct session *session, struct bawn_error *err);
+/* The command line of a client, as event_read_argv has it; NULL: it is not known. */
+const char *net_argv(const struct net *net, int32_t pid, const char *comm);
 /* bawn-net says what it has not said yet, and ends. */
 void session_close_net(struct session *session);
 

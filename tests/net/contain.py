@@ -1007,7 +1007,13 @@ def by_names(t):
 @case("H a refusal names the program", goes_red=False)
 def refusal_names(t):
     log = t.world.folder / "log"
-    runs(t, ["sh", "-c", f"{' '.join(curl())}; getent hosts {OTHER}; :"], "x.example", ["--debug-log", log])
+    said = runs(t, ["sh", "-c", f"{' '.join(curl())}; getent hosts {OTHER}; exit 9"], "x.example",
+                ["--debug-log", log, "--events", "2"])
+    told = [json.loads(line) for line in said.splitlines() if line.startswith('{"seq"')]
+    for op, argv, path in (("connect", curl(), f"{WEB}:80"), ("lookup", ["getent", "hosts", OTHER], OTHER)):
+        works(any(one["event"] == "barred" and one["op"] == op and one["argv"] == argv and one["path"] == path
+                  and one["hint"].startswith(f"add --allow-host '{path}'") for one in told), told)
+    same([9], [one["status"] for one in told if one["event"] == "end"], "the status that is told")
     lines = [line for line in log.read_text().splitlines() if " barred " in line]
     for call, program in (("http", "curl"), ("lookup", "getent")):
         works(any(f" comm={program} " in line and f" exe=/usr/bin/{program} " in line and f" call={call} " in line
