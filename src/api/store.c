@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/places.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -129,6 +130,33 @@ static int read_old(struct store *store, struct bawn_error *err)
     return store->text ? 0 : error_memory(err);
 }
 
+/* Whether it is a file that somebody who was killed left half written. */
+static bool is_left(const struct store *store, const char *name)
+{
+    size_t length = strlen(store->name);
+
+    return strncmp(name, store->name, length) == 0 && name[length] == '.' &&
+           strspn(name + length + 1, "0123456789abcdef") == 16 && !name[length + 17];
+}
+
+/* The lock is ours: nobody else is about to write. */
+static void remove_left(const struct store *store)
+{
+    int fd = openat(store->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!dir) {
+        if (fd >= 0)
+            (void)close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)))
+        if (is_left(store, entry->d_name))
+            (void)unlinkat(store->fd, entry->d_name, 0);
+    (void)closedir(dir);
+}
+
 int store_open(struct store *store, const struct bawn_load *load, enum bawn_scope scope,
                bool writes, struct bawn_error *err)
 {
@@ -143,6 +171,8 @@ int store_open(struct store *store, const struct bawn_load *load, enum bawn_scop
         return hint_refused(store, store->fd, err);
     if (writes)
         r = file_lock(store->fd, store->folder, err);
+    if (r == 0 && writes)
+        remove_left(store);
     if (r == 0)
         r = read_old(store, err);
     return r < 0 ? hint_refused(store, r, err) : 0;

@@ -54,6 +54,10 @@ static const char authority[] =
     "bawn warns. 'bawn policy approve' lifts that for one file, by the hash of its content. Until "
     "the file changes it may widen what the user and the org did not deny. Even then it cannot "
     "re-open an entry of the built-in lists.\n"
+    "'bawn policy save' puts a rule into a file of any layer, and leaves comments, order and the "
+    "way "
+    "the file is written as they are. A widening rule goes into a project's file only if that is "
+    "new or was approved, and then approves what the file becomes.\n"
     "The contained program can write no policy file that bawn read, nothing in /etc/bawn and "
     "nothing in the user's bawn directory. No rule changes that.";
 
