@@ -80,8 +80,6 @@ void explain_path_remedy(const struct policy *policy, const struct path_story *s
             strbuf_add(out, ", or save one for this path: ");
     } else if (none) {
         strbuf_add(out, none);
-    } else if (advice.reopens) {
-        strbuf_add(out, "only its very name opens it, in the user or org policy: ");
     } else if (story->is_socket) {
         strbuf_add(out, "list it in the user or org policy: ");
     } else {

@@ -35,10 +35,10 @@ def blocks(text):
 
 def make_home(home):
     app = home / "src/app"
-    for path in (app / "src", app / "src/generated", home / "notes", home / ".ssh", home / ".npm-global/bin"):
+    for path in (app / "src", app / "src/generated", home / "notes", home / "letters", home / ".ssh", home / ".npm-global/bin"):
         path.mkdir(parents=True)
     (home / ".ssh/id_ed25519").write_text("a key\n")
-    (home / "notes/todo.txt").write_text("rest\n")
+    (home / "letters/bank.txt").write_text("rest\n")
     (app / "src/main.c").write_text("int main(void) { return 0; }\n")
     (app / ".env").write_text("TOKEN=1\n")
     (app / "Makefile").write_text("test: src/main.c\n\t@cc -o app src/main.c && ./app && echo passed\n")

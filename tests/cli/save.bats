@@ -387,5 +387,5 @@ lock: [sandbox.protect]
     run -1 "$BAWN" why write /
     [[ $output == *"to change: that is everything"* ]]
     run -1 "$BAWN" why --profile none read "$HOME/.ssh/id"
-    [[ $output == *"only its very name opens it"*"bawn policy save --reopen read '$HOME/.ssh/id'"* ]]
+    [[ $output == *"add --ro '$HOME/.ssh/id', or save it: bawn policy save --reopen read '$HOME/.ssh/id'"* ]]
 }
