@@ -126,6 +126,15 @@ static bool read_head(const struct bawn_audit *audit, struct chain *ret_head)
     return got > 0 && chain_read_head(bytes, (size_t)got, ret_head);
 }
 
+static bool ends_well(int fd)
+{
+    struct stat status;
+    char last = '\n';
+
+    return fstat(fd, &status) == 0 &&
+           (status.st_size == 0 || pread(fd, &last, 1, status.st_size - 1) == 1) && last == '\n';
+}
+
 /*
  * What is behind the last newline, where its writer is gone: a record that was torn. Not so where
  * the head knows of more records than there are: then something was cut off, and stays as it is.
@@ -139,7 +148,7 @@ static int mend(struct bawn_audit *audit, struct bawn_error *err)
     size_t length;
     int result;
 
-    if (flock(audit->fd, LOCK_EX | LOCK_NB) < 0)
+    if (ends_well(audit->fd) || flock(audit->fd, LOCK_EX | LOCK_NB) < 0)
         return 0;
     while ((result = next_line(audit, &line, &length, err)) > 0) {
         lines++;

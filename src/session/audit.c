@@ -33,6 +33,16 @@ bool session_tells(const struct session *session)
     return is_recorded(session) || session->feed.fd >= 0;
 }
 
+/* Without memory what waits is lost, too. */
+static void drop_failed(struct audit *audit)
+{
+    if (!audit->waiting.failed)
+        return;
+    audit->lost += audit->next.count - audit->written.count;
+    audit->next = audit->written;
+    strbuf_done(&audit->waiting);
+}
+
 /* The record waits; what was lost before is in it. */
 static void put_record(struct audit *audit, const char *body)
 {
@@ -48,6 +58,7 @@ static void put_record(struct audit *audit, const char *body)
         strbuf_add_bytes(&audit->waiting, line.text, line.length);
     if (line.failed || audit->waiting.failed) {
         audit->lost++;
+        drop_failed(audit);
         return;
     }
     audit->next = after;
@@ -218,6 +229,8 @@ int session_write_audit(struct session *session)
     struct audit *audit = &session->audit;
     int result;
 
+    if (is_recorded(session) && audit->is_required && audit->lost > 0)
+        return fail(session, ENOMEM);
     if (!is_recorded(session) || audit->waiting.length == 0)
         return 0;
     result = append(audit);
