@@ -123,7 +123,9 @@ static bool read_head(const struct bawn_audit *audit, struct chain *ret_head)
     char bytes[CHAIN_HEAD_BYTES + 2] = "";
     ssize_t got = audit->head_fd < 0 ? -1 : pread(audit->head_fd, bytes, CHAIN_HEAD_BYTES + 1, 0);
 
-    return got > 0 && chain_read_head(bytes, (size_t)got, ret_head);
+    /* It is there before the first record, and empty. */
+    chain_init(ret_head);
+    return got == 0 || (got > 0 && chain_read_head(bytes, (size_t)got, ret_head));
 }
 
 static bool ends_well(int fd)

@@ -190,6 +190,9 @@ for i, line in enumerate(l):
     printf 'x' >>"$HEAD"
     run -1 "$BAWN" audit --verify "$ID"
     [ "$output" = "$ID: not as it was written: its head is none that bawn wrote" ]
+    : >"$HEAD"
+    run -1 "$BAWN" audit --verify "$ID"
+    [ "$output" = "$ID: not as it was written: records were added: the head knows 0" ]
     rm "$HEAD"
     run -1 "$BAWN" audit --verify "$ID"
     [ "$output" = "$ID: not as it was written: its head is missing" ]
