@@ -265,6 +265,7 @@ int main(int argc, char **argv)
         result = serve(program, &err);
     if (result < 0)
         event_send_error(&program->events, EVENT_FAILED, &err);
+    event_send_rest(&program->events);
     free_parts(program);
     free(program);
     return result < 0 ? 1 : 0;

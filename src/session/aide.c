@@ -66,6 +66,7 @@ _Noreturn static void become(struct birth *birth)
         result = birth->work->run(birth->work->context, &birth->events, &said);
     if (result < 0)
         event_send_error(&birth->events, EVENT_FAILED, &said);
+    event_send_rest(&birth->events);
     _exit(result < 0);
 }
 

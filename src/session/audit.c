@@ -149,7 +149,7 @@ void session_record_event(struct session *session, const struct event *event,
     if (!is_recorded(session) || !is_recordable)
         return;
     if (audit->bytes + audit->waiting.length > DETAIL_BYTES && event->what != EVENT_FAILED &&
-        event->what != EVENT_ENDED)
+        event->what != EVENT_ENDED && event->what != EVENT_UNTOLD)
         count_only(session, event);
     else
         put_record(audit, body.text);

@@ -102,7 +102,8 @@ int event_unpack(const char *bytes, size_t size, struct event *ret_event)
 /* Those that are few whatever a command does. */
 static bool must_be_known(uint32_t what)
 {
-    return what == EVENT_GITFILE || what == EVENT_FULL || what == EVENT_FAILED;
+    return what == EVENT_GITFILE || what == EVENT_FULL || what == EVENT_FAILED ||
+           what == EVENT_UNTOLD;
 }
 
 static bool has_room(const struct event_sender *sender)
@@ -126,6 +127,12 @@ void event_send(struct event_sender *sender, struct event event)
         sender->lost = 0;
     else
         sender->lost = event.lost + event.times;
+}
+
+void event_send_rest(struct event_sender *sender)
+{
+    if (sender->lost > 0)
+        event_send(sender, (struct event){.what = EVENT_UNTOLD});
 }
 
 void event_send_error(struct event_sender *sender, enum event_what what,
@@ -185,7 +192,7 @@ const char *event_name(uint32_t what)
         [EVENT_REFUSED] = "refused", [EVENT_GITFILE] = "gitfile", [EVENT_MASKED] = "masked",
         [EVENT_FULL] = "full",       [EVENT_LIMIT] = "limit",     [EVENT_STREAM] = "stream",
         [EVENT_FAILED] = "failed",   [EVENT_BARRED] = "barred",   [EVENT_REACHED] = "reached",
-        [EVENT_ENDED] = "ended"};
+        [EVENT_ENDED] = "ended",     [EVENT_UNTOLD] = "untold"};
 
     return names[what];
 }

@@ -34,6 +34,7 @@ enum event_what {
     EVENT_REACHED, /* connections to path, host:port, since the last one: times, sent, received; of
                       so many nobody knows how much (uncounted) */
     EVENT_ENDED,   /* the launcher's own: a process has ended that should not have */
+    EVENT_UNTOLD,  /* the last of a process: so much else was not told (lost) */
     EVENT_COUNT,
 };
 
@@ -100,6 +101,8 @@ struct event_sender {
 };
 /* Fills in who, times where it is 0, and adds what was lost. */
 void event_send(struct event_sender *sender, struct event event);
+/* When no other event will tell what was lost. */
+void event_send_rest(struct event_sender *sender);
 /* EVENT_FAILED and its like. */
 void event_send_error(struct event_sender *sender, enum event_what what,
                       const struct bawn_error *error);
