@@ -82,7 +82,7 @@ void bawn_saved_free(struct bawn_saved *saved)
 {
     if (!saved)
         return;
-    for (size_t i = 0; i < saved->count; i++)
+    for (size_t i = 0; saved->lines && i < saved->count; i++)
         free(saved->lines[i]);
     free(saved->lines);
     free(saved->file);
@@ -594,8 +594,12 @@ static int run_saver(struct saver *saver, struct bawn_saved **ret_saved,
 {
     int r;
 
+    if (ret_report)
+        *ret_report = NULL;
     saver->saved = saved_new(saver->count);
-    r = saver->saved ? change(saver, false) : error_memory(saver->err);
+    if (!saver->saved)
+        return error_memory(saver->err);
+    r = change(saver, false);
     if (r == 0 && !(saver->flags & BAWN_SAVE_DRY_RUN) && *saver->saved->diff)
         r = change(saver, true);
     if (r == 0 && ret_saved)

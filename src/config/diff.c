@@ -116,7 +116,7 @@ static void make_steps(struct differ *differ)
         b_end--;
     }
     compare(differ, start, a_end, start, b_end);
-    for (; a_end < differ->old.count; a_end++)
+    for (; old && a_end < differ->old.count; a_end++)
         add_step(differ, ' ', old[a_end]);
 }
 
@@ -183,7 +183,6 @@ static void add_hunks(const struct differ *differ)
         if (from < counted)
             from = counted;
         to = hunk_end(differ, i);
-        i = to;
         to = to + CONTEXT < differ->steps.count ? to + CONTEXT : differ->steps.count;
         for (; counted < from; counted++) {
             old_before++;

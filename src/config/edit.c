@@ -554,7 +554,7 @@ static int remove_flow(struct editor *editor, const struct node *target, const s
     size_t start = editor->rule->mode ? entry->key_start : entry->start;
     const struct node *before = NULL;
 
-    for (const struct node *node = target->first; node != entry; node = node->next)
+    for (const struct node *node = target->first; node && node != entry; node = node->next)
         before = node;
     editor->from = before ? before->end : start;
     editor->to = entry->end;
