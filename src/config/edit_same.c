@@ -26,6 +26,21 @@ static void add_fact(struct facts *facts, const char *key, const struct node *no
         facts->failed = true;
 }
 
+/* SECURITY: "a.b" as one key is not b below a, and "a[]" is no list: what makes a way of keys is
+ * escaped in each of them. */
+static const char *key_below(struct facts *facts, const char *above, const char *key)
+{
+    autostrbuf struct strbuf out = {0};
+
+    strbuf_addf(&out, "%s%s", above, *above ? "." : "");
+    for (; *key; key++) {
+        if (strchr(".[\\", *key))
+            strbuf_add(&out, "\\");
+        strbuf_add_bytes(&out, key, 1);
+    }
+    return out.failed ? NULL : arena_strdup(&facts->arena, out.text ? out.text : "");
+}
+
 static void collect(struct facts *facts, const char *key, const struct node *node)
 {
     if (node->kind == NODE_NULL || facts->failed)
@@ -36,8 +51,7 @@ static void collect(struct facts *facts, const char *key, const struct node *nod
     }
     for (const struct node *child = node->first; child; child = child->next) {
         const char *below = node->kind == NODE_LIST ? arena_printf(&facts->arena, "%s[]", key)
-                                                    : arena_printf(&facts->arena, "%s%s%s", key,
-                                                                   *key ? "." : "", child->key);
+                                                    : key_below(facts, key, child->key);
 
         if (node->kind == NODE_LIST && (child->kind == NODE_LIST || child->kind == NODE_MAP))
             add_fact(facts, below, child);
@@ -57,10 +71,14 @@ static bool is_equal(const struct fact *a, const struct fact *b)
 static bool is_of_path(const struct fact *fact, const struct edit_rule *rule, const char *word)
 {
     size_t length = strlen(rule->key);
-    const char *end = strrchr(fact->key, '.');
+    const char *at;
 
-    return strncmp(fact->key, rule->key, length) == 0 && fact->key[length] == '.' && end &&
-           end > fact->key + length && strcmp(end + 1, word) == 0;
+    if (strncmp(fact->key, rule->key, length) != 0 || fact->key[length] != '.')
+        return false;
+    at = fact->key + length + 1;
+    while (*at && *at != '.')
+        at += at[0] == '\\' && at[1] ? 2 : 1;
+    return *at == '.' && strcmp(at + 1, word) == 0;
 }
 
 static bool is_value(const struct fact *fact, const struct edit_rule *rule)

@@ -215,6 +215,9 @@ static const struct {
      "p.yaml:2:3: error: no rule can be put in here: the section does not start a line"},
     {"sandbox: {deny: [a\n  #c\n  ]}\n", PATH("/x\xff", "ro"),
      "p.yaml:1:1: error: no rule can be put in here: the rule is not UTF-8"},
+    /* One key with a dot is not two, and a file may end its lines with a carriage return alone. */
+    {"sandbox:\n s:\rsandbox.paths:\n  ", PATH("/x", "ro"),
+     "p.yaml:1:1: error: no rule can be put in here: the file is written in a way"},
     {"sandbox: {paths: {q: {root: /x, mode: deny}}}\n", PATH("/x", "rw"),
      "p.yaml:1:39: error: no rule can be put in here: the path has mode deny"},
     {"sandbox: {paths: {q: {root: /x, mode: ro, suffixes: [.md]}}}\n", PATH("/x", "rw"),
