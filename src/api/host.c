@@ -9,6 +9,8 @@
 #include "kernel/probe.h"
 #include "plan/doctor.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +66,60 @@ int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err)
 int bawn_host_probe_kernel(struct bawn_host **ret_host, struct bawn_error *err)
 {
     return host_new(false, ret_host, err);
+}
+
+/* Tries what this host allows while its caller reads the policy. */
+struct bawn_probe {
+    pthread_t thread;
+    struct bawn_host *host;
+    struct bawn_error err;
+    int result;
+};
+
+static void *probe_main(void *context)
+{
+    struct bawn_probe *probe = context;
+
+    probe->result = host_new(false, &probe->host, &probe->err);
+    return NULL;
+}
+
+int bawn_host_probe_start(struct bawn_probe **ret_probe, struct bawn_error *err)
+{
+    autofree struct bawn_probe *probe = calloc(1, sizeof(*probe));
+    sigset_t all, before;
+    int failed;
+
+    if (!probe)
+        return error_memory(err);
+    /* Signals are the caller's: its own threads take them. */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&probe->thread, NULL, probe_main, probe);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed)
+        return error_errno(err, failed, "start a thread that tries what this host allows");
+    *ret_probe = take_ptr(&probe);
+    return 0;
+}
+
+int bawn_host_probe_finish(struct bawn_probe *probe, struct bawn_host **ret_host,
+                           struct bawn_error *err)
+{
+    int result;
+
+    if (!probe)
+        return 0;
+    (void)pthread_join(probe->thread, NULL);
+    result = probe->result;
+    if (result < 0 && err)
+        *err = probe->err;
+    if (result == 0 && ret_host)
+        *ret_host = probe->host;
+    else
+        bawn_host_free(probe->host);
+    free(probe);
+    return result;
 }
 
 void bawn_host_free(struct bawn_host *host)

@@ -8,8 +8,12 @@ static int make_plan(const char *dir, struct bawn_policy **ret_policy, struct ba
                      struct bawn_plan **ret_plan, struct bawn_error *err)
 {
     struct bawn_load *load = NULL;
-    int r = bawn_load_new(&load, err);
+    struct bawn_probe *probe = NULL;
+    int r = bawn_host_probe_start(&probe, err);
+    int probed;
 
+    if (r == 0)
+        r = bawn_load_new(&load, err);
     if (r == 0 && dir)
         r = bawn_load_workspace(load, dir, err);
     if (r == 0) {
@@ -17,8 +21,9 @@ static int make_plan(const char *dir, struct bawn_policy **ret_policy, struct ba
         bawn_load_make(load, true);
         r = bawn_policy_load(load, ret_policy, NULL, err);
     }
+    probed = bawn_host_probe_finish(probe, ret_host, r == 0 ? err : NULL);
     if (r == 0)
-        r = bawn_host_probe_kernel(ret_host, err);
+        r = probed;
     if (r == 0)
         r = bawn_plan_new(*ret_policy, *ret_host, ret_plan, err);
     bawn_load_free(load);

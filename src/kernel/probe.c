@@ -9,10 +9,12 @@
 #include "kernel/ids.h"
 #include "kernel/probe_try.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
@@ -74,39 +76,89 @@ static void fact_set(struct feature_fact *fact, const struct probe_result *resul
 }
 
 /* Whoever has nf_tables has what does without it. */
-static bool is_known(const struct host_facts *facts, enum feature feature)
+static bool is_implied(const struct host_facts *facts, enum feature feature)
 {
     return feature == FEATURE_ANYIP && facts->features[FEATURE_STEER].available;
+}
+
+static int limit_ms(int64_t until)
+{
+    int64_t left = until - clock_ms();
+
+    return left < ATTEMPT_LIMIT_MS ? (int)(left > 0 ? left : 0) : ATTEMPT_LIMIT_MS;
+}
+
+static void take_result(struct host_facts *facts, enum feature feature,
+                        const struct probe_result *result)
+{
+    fact_set(&facts->features[feature], result);
+    facts->is_hasty |= result->errnum == ETIMEDOUT;
+    if (feature == FEATURE_LANDLOCK)
+        facts->landlock_abi = result->value;
+}
+
+/* What one child finds out; the rest is left to be tried by itself. */
+static int probe_together(const struct probe_env *env, int64_t until, struct host_facts *facts,
+                          bool is_known[FEATURE_COUNT])
+{
+    struct probe_result result = {0};
+    int r = probe_child_run(try_together, env, limit_ms(until), &result);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
+        enum feature feature = attempts[i].feature;
+
+        /* What it needs may have failed in that child by chance. */
+        is_known[feature] = env->together->is_known[feature] &&
+                            (attempts[i].needs == NOTHING || is_known[attempts[i].needs]);
+        if (is_known[feature])
+            take_result(facts, feature, &env->together->results[feature]);
+    }
+    return 0;
+}
+
+static int probe_alone(const struct probe_env *env, int64_t until, struct host_facts *facts,
+                       const bool is_known[FEATURE_COUNT])
+{
+    for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
+        enum feature feature = attempts[i].feature;
+        struct probe_result result = {0};
+        int r;
+
+        if (is_known[feature] ||
+            (attempts[i].needs != NOTHING && !facts->features[attempts[i].needs].available))
+            continue;
+        if (is_implied(facts, feature)) {
+            facts->features[feature].available = true;
+            continue;
+        }
+        r = probe_child_run(attempts[i].work, env, limit_ms(until), &result);
+        if (r < 0)
+            return r;
+        take_result(facts, feature, &result);
+    }
+    return 0;
 }
 
 static int probe_features(struct host_facts *facts)
 {
     int64_t until = clock_ms() + TOTAL_LIMIT_MS;
+    bool is_known[FEATURE_COUNT] = {false};
     struct probe_env env = {0};
+    int r;
 
     (void)snprintf(env.uid_map, sizeof(env.uid_map), "%u %u 1\n", facts->uid, facts->uid);
     (void)snprintf(env.gid_map, sizeof(env.gid_map), "%u %u 1\n", facts->gid, facts->gid);
-    for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
-        struct probe_result result = {0};
-        int64_t left = until - clock_ms();
-        int limit = left < ATTEMPT_LIMIT_MS ? (int)(left > 0 ? left : 0) : ATTEMPT_LIMIT_MS;
-        int r;
-
-        if (attempts[i].needs != NOTHING && !facts->features[attempts[i].needs].available)
-            continue;
-        if (is_known(facts, attempts[i].feature)) {
-            facts->features[attempts[i].feature].available = true;
-            continue;
-        }
-        r = probe_child_run(attempts[i].work, &env, limit, &result);
-        if (r < 0)
-            return r;
-        fact_set(&facts->features[attempts[i].feature], &result);
-        facts->is_hasty |= result.errnum == ETIMEDOUT;
-        if (attempts[i].feature == FEATURE_LANDLOCK)
-            facts->landlock_abi = result.value;
-    }
-    return 0;
+    env.together = mmap(NULL, sizeof(*env.together), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (env.together == MAP_FAILED)
+        return -errno;
+    r = probe_together(&env, until, facts, is_known);
+    if (r == 0)
+        r = probe_alone(&env, until, facts, is_known);
+    (void)munmap(env.together, sizeof(*env.together));
+    return r;
 }
 
 /* Whether a file like /etc/subuid gives the user ids. */

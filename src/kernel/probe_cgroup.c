@@ -2,16 +2,16 @@
 /*
  * Who can hold the limits of a session: a control group of our own, or systemd.
  *
- * How it works: a child makes a group, sets a memory and a pids limit in it, moves
- * itself in and ends; the group is removed again. In v2 a group that has processes
- * hands out no controllers, so the nearest group above is tried next, up to the top
- * of what is mounted: that is where a session's group would be made. No existing
- * group is changed.
+ * How it works: a group is made, where that is allowed; a child sets a memory and a
+ * pids limit in it, moves itself in and ends; the group is removed again. In v2 a group that has
+ * processes hands out no controllers, so the nearest group above is tried next, up to the top of
+ * what is mounted: that is where a session's group would be made. No existing group is changed.
  */
 #include "base/cleanup.h"
 #include "kernel/cgroup_part.h"
 #include "kernel/probe_try.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +22,11 @@
 
 enum { CGROUP_LIMIT_MS = 10000 };
 
-/* Makes one group, sets its limits and moves in. knobs: file, value, ..., NULL. */
+/* Sets a group's limits and moves in. knobs: file, value, ..., NULL. */
 static bool use_group(struct probe_result *result, const char *path, const char *const *knobs)
 {
-    int dir;
+    int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    /* It is there already where two controllers are one hierarchy. */
-    if (mkdir(path, 0755) < 0 && errno != EEXIST)
-        return probe_fail(result, "mkdir of a group");
-    dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return probe_fail(result, "open the group");
     for (; *knobs; knobs += 2)
@@ -61,16 +57,24 @@ static int run_in_groups(PROBE_WORK((*work)), const char *const *dirs, size_t co
 {
     struct probe_env env = {0};
     char paths[2][CGROUP_PATH_BYTES + 32];
-    int r;
+    size_t made = 0;
+    int r = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        (void)snprintf(paths[i], sizeof(paths[i]), "%s/bawn-probe.%d", dirs[i], (int)gettid());
-        env.group[i] = paths[i];
+    for (; made < count; made++) {
+        (void)snprintf(paths[made], sizeof(paths[made]), "%s/bawn-probe.%d", dirs[made],
+                       (int)gettid());
+        /* It is there already where two controllers are one hierarchy. */
+        if (mkdir(paths[made], 0755) < 0 && errno != EEXIST) {
+            (void)probe_fail(result, "mkdir of a group");
+            break;
+        }
+        env.group[made] = paths[made];
     }
-    r = probe_child_run(work, &env, CGROUP_LIMIT_MS, result);
+    if (made == count)
+        r = probe_child_run(work, &env, CGROUP_LIMIT_MS, result);
     /* The child is reaped: nothing is in them any more. */
-    for (size_t i = 0; i < count; i++)
-        (void)rmdir(paths[i]);
+    while (made > 0)
+        (void)rmdir(paths[--made]);
     return r;
 }
 

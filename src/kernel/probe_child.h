@@ -14,12 +14,15 @@ struct probe_result {
     char step[32]; /* the call that failed */
 };
 
+struct probe_together;
+
 /* What a child needs to know, made ready beforehand: it must not format or allocate. */
 struct probe_env {
     char uid_map[32]; /* "UID UID 1\n" */
     char gid_map[32];
-    const char *group[2]; /* cgroup attempts: the directories to make */
-    const void *extra;    /* whatever else one attempt takes */
+    const char *group[2];            /* cgroup attempts: the directories to make */
+    const void *extra;               /* whatever else one attempt takes */
+    struct probe_together *together; /* of try_together, shared with it */
 };
 
 struct probe_child {

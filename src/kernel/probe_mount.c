@@ -26,7 +26,7 @@ static bool make_private(struct probe_result *result)
 }
 
 /* An own tmpfs as the working directory. Any directory serves as its place. */
-static bool mount_base(struct probe_result *result)
+bool mount_base(struct probe_result *result)
 {
     static const char *const places[] = {"/tmp", "/mnt", "/dev", "/proc"};
     const char *place = NULL;
@@ -72,20 +72,25 @@ PROBE_WORK(try_mount_ns)
     return enter_base(result, env);
 }
 
-PROBE_WORK(try_pivot_root)
+PROBE_WORK(use_pivot_root)
 {
-    if (!enter_base(result, env))
-        return false;
+    (void)env;
     if (syscall(SYS_pivot_root, ".", ".") < 0)
         return probe_fail(result, "pivot_root");
     return umount2(".", MNT_DETACH) == 0 || probe_fail(result, "umount the old root");
 }
 
-PROBE_WORK(try_open_tree)
+PROBE_WORK(try_pivot_root)
+{
+    return enter_base(result, env) && use_pivot_root(result, env);
+}
+
+PROBE_WORK(use_open_tree)
 {
     int tree;
 
-    if (!enter_base(result, env) || !make_dirs(result, (const char *[]){"a", "b", NULL}))
+    (void)env;
+    if (!make_dirs(result, (const char *[]){"a", "b", NULL}))
         return false;
     tree = open_tree(AT_FDCWD, "a", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     if (tree < 0)
@@ -94,12 +99,18 @@ PROBE_WORK(try_open_tree)
            probe_fail(result, "move_mount");
 }
 
-PROBE_WORK(try_mount_setattr)
+PROBE_WORK(try_open_tree)
+{
+    return enter_base(result, env) && use_open_tree(result, env);
+}
+
+PROBE_WORK(use_mount_setattr)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
     int tree;
 
-    if (!enter_base(result, env) || !make_dirs(result, (const char *[]){"a", NULL}))
+    (void)env;
+    if (!make_dirs(result, (const char *[]){"a", NULL}))
         return false;
     if (mount("tmpfs", "a", "tmpfs", 0, "size=1m") < 0)
         return probe_fail(result, "mount tmpfs");
@@ -113,14 +124,24 @@ PROBE_WORK(try_mount_setattr)
     return true;
 }
 
-static PROBE_WORK(mount_proc)
+PROBE_WORK(try_mount_setattr)
+{
+    return enter_base(result, env) && use_mount_setattr(result, env);
+}
+
+PROBE_WORK(use_proc)
 {
     (void)env;
-    if (!mount_base(result) || !make_dirs(result, (const char *[]){"proc", NULL}))
+    if (!make_dirs(result, (const char *[]){"proc", NULL}))
         return false;
     if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
         return probe_fail(result, "mount proc");
     return access("proc/1/stat", R_OK) == 0 || probe_fail(result, "read proc/1/stat");
+}
+
+static PROBE_WORK(mount_proc)
+{
+    return mount_base(result) && use_proc(result, env);
 }
 
 PROBE_WORK(try_fresh_proc)
@@ -133,11 +154,12 @@ PROBE_WORK(try_fresh_proc)
     return result->errnum == 0;
 }
 
-PROBE_WORK(try_devpts)
+PROBE_WORK(use_devpts)
 {
     int master, number;
 
-    if (!enter_base(result, env) || !make_dirs(result, (const char *[]){"pts", NULL}))
+    (void)env;
+    if (!make_dirs(result, (const char *[]){"pts", NULL}))
         return false;
     if (mount("devpts", "pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666") < 0)
         return probe_fail(result, "mount devpts");
@@ -147,10 +169,15 @@ PROBE_WORK(try_devpts)
     return ioctl(master, TIOCGPTN, &number) == 0 || probe_fail(result, "TIOCGPTN");
 }
 
-PROBE_WORK(try_overlay)
+PROBE_WORK(try_devpts)
 {
-    if (!enter_base(result, env) ||
-        !make_dirs(result, (const char *[]){"l", "l/dir", "u", "w", "m", NULL}) ||
+    return enter_base(result, env) && use_devpts(result, env);
+}
+
+PROBE_WORK(use_overlay)
+{
+    (void)env;
+    if (!make_dirs(result, (const char *[]){"l", "l/dir", "u", "w", "m", NULL}) ||
         !make_file(result, "l/file"))
         return false;
     if (mount("overlay", "m", "overlay", MS_NOSUID | MS_NODEV,
@@ -164,6 +191,11 @@ PROBE_WORK(try_overlay)
     if (rmdir("m/dir") < 0)
         return probe_fail(result, "rmdir in the overlay");
     return access("l/file", F_OK) == 0 || probe_fail(result, "lower layer unchanged");
+}
+
+PROBE_WORK(try_overlay)
+{
+    return enter_base(result, env) && use_overlay(result, env);
 }
 
 /* Stays in a user namespace until its parent has taken hold of it. env->extra: a socket pair. */
@@ -229,15 +261,11 @@ static int open_user_ns(struct probe_result *result, const struct probe_env *env
     return fd;
 }
 
-PROBE_WORK(try_idmap)
+PROBE_WORK(use_idmap)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_IDMAP};
     int tree, user_ns;
 
-    /* Only who owns the filesystem may map its ids: root outside a user namespace. Others get as
-     * far as they can, so that the reason is the kernel's. */
-    if (unshare(CLONE_NEWNS) < 0 && !try_enter(result, env, CLONE_NEWNS))
-        return false;
     if (!make_private(result))
         return false;
     user_ns = open_user_ns(result, env);
@@ -249,4 +277,13 @@ PROBE_WORK(try_idmap)
     attr.userns_fd = (unsigned)user_ns;
     return mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) == 0 ||
            probe_fail(result, "mount_setattr");
+}
+
+/* Only who owns the filesystem may map its ids: root outside a user namespace. Others get as far as
+ * they can, so that the reason is the kernel's. */
+PROBE_WORK(try_idmap)
+{
+    if (unshare(CLONE_NEWNS) < 0 && !try_enter(result, env, CLONE_NEWNS))
+        return false;
+    return use_idmap(result, env);
 }

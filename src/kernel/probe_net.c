@@ -15,13 +15,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-PROBE_WORK(try_net_ns)
+PROBE_WORK(use_net_ns)
 {
     struct ifreq request = {.ifr_name = "lo"};
     int fd;
 
-    if (!try_enter(result, env, CLONE_NEWNET))
-        return false;
+    (void)env;
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return probe_fail(result, "socket");
@@ -29,6 +28,11 @@ PROBE_WORK(try_net_ns)
         return probe_fail(result, "SIOCGIFFLAGS");
     request.ifr_flags |= IFF_UP;
     return ioctl(fd, SIOCSIFFLAGS, &request) == 0 || probe_fail(result, "SIOCSIFFLAGS");
+}
+
+PROBE_WORK(try_net_ns)
+{
+    return try_enter(result, env, CLONE_NEWNET) && use_net_ns(result, env);
 }
 
 /* Asks for sockets that are not there. KERNEL: it loads the modules that would know of them; the
@@ -45,45 +49,53 @@ static void load_diag(int diag_fd)
     }
 }
 
-static bool try_to_steer(struct steer *steer, struct probe_result *result,
-                         const struct probe_env *env)
+static bool make_steer(struct steer *steer, struct probe_result *result)
 {
-    int errnum;
+    int errnum = -steer_make(steer);
 
-    if (!try_net_ns(result, env))
-        return false;
-    errnum = -steer_make(steer);
     if (steer->diag_fd >= 0)
         load_diag(steer->diag_fd);
     return errnum == 0 || probe_fail_with(result, errnum, steer->doing);
 }
 
-PROBE_WORK(try_steer)
+PROBE_WORK(use_steer)
 {
     struct steer steer = {.takes_datagrams = true};
 
-    return try_to_steer(&steer, result, env);
+    (void)env;
+    return make_steer(&steer, result);
+}
+
+PROBE_WORK(try_steer)
+{
+    return try_net_ns(result, env) && use_steer(result, env);
 }
 
 PROBE_WORK(try_anyip)
 {
     struct steer steer = {.is_plain = true, .ports = {NET_PORT, NET_DNS_PORT}, .port_count = 2};
 
-    return try_to_steer(&steer, result, env);
+    return try_net_ns(result, env) && make_steer(&steer, result);
+}
+
+PROBE_WORK(may_veth)
+{
+    int forwards = geteuid() == 0 ? veth_forwards(AF_INET) : -EPERM;
+
+    (void)env;
+    if (forwards == -EPERM)
+        return probe_fail_with(result, EPERM, "root");
+    return forwards > 0 ||
+           probe_fail_with(result, forwards < 0 ? -forwards : ENETUNREACH, "ip_forward");
 }
 
 /* Both ends in one namespace are enough to see whether the kernel has all of it. */
 PROBE_WORK(try_veth)
 {
     struct veth veth = {.subnet = 0};
-    int forwards = geteuid() == 0 ? veth_forwards(AF_INET) : -EPERM;
     int sock, errnum;
 
-    if (forwards == -EPERM)
-        return probe_fail_with(result, EPERM, "root");
-    if (forwards <= 0)
-        return probe_fail_with(result, forwards < 0 ? -forwards : ENETUNREACH, "ip_forward");
-    if (!try_net_ns(result, env))
+    if (!may_veth(result, env) || !try_net_ns(result, env))
         return false;
     sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (sock < 0)

@@ -63,13 +63,16 @@ static PROBE_WORK(check_is_pid_1)
     return getpid() == 1 || probe_fail_with(result, EINVAL, "getpid");
 }
 
-PROBE_WORK(try_pid_ns)
+PROBE_WORK(use_pid_ns)
 {
-    if (!try_enter(result, env, CLONE_NEWPID))
-        return false;
     if (probe_child_run(check_is_pid_1, env, TRY_INNER_LIMIT_MS, result) < 0)
         return probe_fail(result, "fork in the namespace");
     return result->errnum == 0;
+}
+
+PROBE_WORK(try_pid_ns)
+{
+    return try_enter(result, env, CLONE_NEWPID) && use_pid_ns(result, env);
 }
 
 PROBE_WORK(try_ipc_ns)
@@ -77,11 +80,15 @@ PROBE_WORK(try_ipc_ns)
     return try_enter(result, env, CLONE_NEWIPC);
 }
 
+PROBE_WORK(use_uts_ns)
+{
+    (void)env;
+    return sethostname("bawn", 4) == 0 || probe_fail(result, "sethostname");
+}
+
 PROBE_WORK(try_uts_ns)
 {
-    if (!try_enter(result, env, CLONE_NEWUTS))
-        return false;
-    return sethostname("bawn", 4) == 0 || probe_fail(result, "sethostname");
+    return try_enter(result, env, CLONE_NEWUTS) && use_uts_ns(result, env);
 }
 
 PROBE_WORK(try_cgroup_ns)
@@ -89,8 +96,13 @@ PROBE_WORK(try_cgroup_ns)
     return try_enter(result, env, CLONE_NEWCGROUP);
 }
 
+PROBE_WORK(use_time_ns)
+{
+    (void)env;
+    return try_write(result, AT_FDCWD, "/proc/self/timens_offsets", "monotonic 1 0\n");
+}
+
 PROBE_WORK(try_time_ns)
 {
-    return try_enter(result, env, CLONE_NEWTIME) &&
-           try_write(result, AT_FDCWD, "/proc/self/timens_offsets", "monotonic 1 0\n");
+    return try_enter(result, env, CLONE_NEWTIME) && use_time_ns(result, env);
 }

@@ -191,3 +191,19 @@ PROBE_WORK(try_notify_killable)
     return notify_round(result, env, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, call_for_errno,
                         answer_with_errno);
 }
+
+static PROBE_WORK(call_for_both)
+{
+    return call_for_errno(result, env) && call_for_descriptor(result, env);
+}
+
+static bool answer_with_both(struct probe_result *result, int listener)
+{
+    return answer_with_errno(result, listener) && answer_with_descriptor(result, listener);
+}
+
+PROBE_WORK(try_notify_all)
+{
+    return notify_round(result, env, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, call_for_both,
+                        answer_with_both);
+}

@@ -9,6 +9,15 @@
 /* How long a child of an attempt's own may take; below the limit of the attempt itself. */
 enum { TRY_INNER_LIMIT_MS = 5000 };
 
+/* What one child found out about many features; see probe_together.c. */
+struct probe_together {
+    bool is_known[FEATURE_COUNT];
+    struct probe_result results[FEATURE_COUNT];
+};
+
+/* probe_together.c. The result itself says nothing: env->together does. */
+PROBE_WORK(try_together);
+
 /* probe_ns.c */
 bool try_enter(struct probe_result *result, const struct probe_env *env, int namespaces);
 bool try_write(struct probe_result *result, int dir_fd, const char *path, const char *text);
@@ -18,6 +27,10 @@ PROBE_WORK(try_ipc_ns);
 PROBE_WORK(try_uts_ns);
 PROBE_WORK(try_cgroup_ns);
 PROBE_WORK(try_time_ns);
+/* The same in namespaces that were entered before. */
+PROBE_WORK(use_uts_ns);
+PROBE_WORK(use_pid_ns);
+PROBE_WORK(use_time_ns);
 
 /* probe_mount.c */
 PROBE_WORK(try_mount_ns);
@@ -28,6 +41,16 @@ PROBE_WORK(try_fresh_proc);
 PROBE_WORK(try_devpts);
 PROBE_WORK(try_overlay);
 PROBE_WORK(try_idmap);
+/* The same in a mount namespace that was entered before, in a directory that is empty and on an own
+ * tmpfs (mount_base). */
+bool mount_base(struct probe_result *result);
+PROBE_WORK(use_pivot_root);
+PROBE_WORK(use_open_tree);
+PROBE_WORK(use_mount_setattr);
+PROBE_WORK(use_proc);
+PROBE_WORK(use_devpts);
+PROBE_WORK(use_overlay);
+PROBE_WORK(use_idmap);
 
 /* probe_seccomp.c */
 PROBE_WORK(try_landlock); /* value: the ABI */
@@ -35,6 +58,7 @@ PROBE_WORK(try_seccomp);
 PROBE_WORK(try_notify);
 PROBE_WORK(try_notify_addfd);
 PROBE_WORK(try_notify_killable);
+PROBE_WORK(try_notify_all); /* the three in one */
 
 /* probe_net.c */
 PROBE_WORK(try_net_ns);
@@ -42,6 +66,9 @@ PROBE_WORK(try_steer);
 PROBE_WORK(try_anyip);
 PROBE_WORK(try_veth);
 PROBE_WORK(try_veth_v6);
+PROBE_WORK(use_net_ns); /* in a network namespace that was entered before */
+PROBE_WORK(use_steer);
+PROBE_WORK(may_veth); /* whether it is worth trying */
 
 /* probe_call.c */
 PROBE_WORK(try_pidfd);

@@ -15,10 +15,15 @@ int run_with_plan(const struct options *options, struct output *output, struct b
     autoclose int fd = -EBADF;
     autofree char *left_out = NULL;
     unsigned flags = options_has(options, OPTION_BEST_EFFORT) ? BAWN_COMPILE_BEST_EFFORT : 0;
-    int result = load_policy_to_run(options, output, true, &policy, err);
+    struct bawn_probe *probe = NULL;
+    int result = bawn_host_probe_start(&probe, err);
+    int probed;
 
     if (result == 0)
-        result = bawn_host_probe_kernel(&host, err);
+        result = load_policy_to_run(options, output, true, &policy, err);
+    probed = bawn_host_probe_finish(probe, &host, result == 0 ? err : NULL);
+    if (result == 0)
+        result = probed;
     if (result == 0)
         result = bawn_plan_new(policy, host, &plan, err);
     if (result == 0)

@@ -153,6 +153,48 @@ START_TEST(refused_user_namespaces_are_reported_with_the_errno)
 }
 END_TEST
 
+/* Many things are tried in one process at first: what stops that one says nothing of the others. */
+START_TEST(one_refused_namespace_costs_that_one_alone)
+{
+    struct host_facts before = probed();
+    struct host_facts after;
+
+    filter_call(SYS_unshare, CLONE_NEWCGROUP, SECCOMP_RET_ERRNO | EPERM);
+    after = probed();
+    ck_assert(!after.features[FEATURE_CGROUP_NS].available);
+    ck_assert_int_eq(after.features[FEATURE_CGROUP_NS].errnum, EPERM);
+    for (int i = 0; i < FEATURE_COUNT; i++) {
+        if (i == FEATURE_CGROUP_NS)
+            continue;
+        ck_assert_msg(before.features[i].available == after.features[i].available &&
+                          before.features[i].errnum == after.features[i].errnum &&
+                          strcmp(before.features[i].step, after.features[i].step) == 0,
+                      "feature %d: %d at '%s', then %d at '%s'", i, before.features[i].errnum,
+                      before.features[i].step, after.features[i].errnum, after.features[i].step);
+    }
+    ck_assert_int_eq(before.landlock_abi, after.landlock_abi);
+    ck_assert_int_eq(before.cgroup, after.cgroup);
+}
+END_TEST
+
+/* Killed in the midst: what was found out before stands, the rest is tried by itself. */
+START_TEST(filter_that_kills_the_first_process_costs_one_feature)
+{
+    struct host_facts before = probed();
+    struct host_facts after;
+
+    filter_call(SYS_sethostname, 0, SECCOMP_RET_KILL_PROCESS);
+    after = probed();
+    ck_assert(!after.features[FEATURE_UTS_NS].available);
+    ck_assert_int_eq(after.features[FEATURE_UTS_NS].errnum, ENOSYS);
+    for (int i = 0; i < FEATURE_COUNT; i++) {
+        if (i != FEATURE_UTS_NS)
+            ck_assert_msg(before.features[i].available == after.features[i].available,
+                          "feature %d: %s", i, after.features[i].step);
+    }
+}
+END_TEST
+
 START_TEST(features_inside_a_refused_namespace_are_not_tried)
 {
     struct host_facts facts;
@@ -522,6 +564,8 @@ int main(void)
     tcase_add_test(poorer, second_listener_is_busy);
     if (has_user_namespaces()) {
         tcase_add_test(poorer, namespace_without_capabilities_does_not_count);
+        tcase_add_test(poorer, one_refused_namespace_costs_that_one_alone);
+        tcase_add_test(poorer, filter_that_kills_the_first_process_costs_one_feature);
         tcase_add_test(poorer, refused_mounts_leave_the_user_namespace);
         tcase_add_test(poorer, limit_on_user_namespaces_is_told_from_a_refusal);
     } else {
