@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/scratch.h"
 #include "base/strbuf.h"
 #include "policy/build.h"
 #include "policy/decide.h"
@@ -37,7 +38,7 @@ const char *links_literal_prefix(const char *pattern, struct strbuf *ret_prefix)
 {
     const char *cursor = pattern;
     const char *rest = pattern;
-    char text[LIMIT_PATH_BYTES];
+    scratch char text[LIMIT_PATH_BYTES];
     const char *name;
     size_t length;
 
@@ -74,7 +75,7 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
 {
     autostrbuf struct strbuf start = {0};
     const char *rest = "";
-    char resolved[LIMIT_PATH_BYTES];
+    scratch char resolved[LIMIT_PATH_BYTES];
     struct alias alias = {.rule = rule};
     struct link_notes notes;
     int r;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +126,7 @@ static struct view_note *note_look(struct view *view, const char *path);
 
 static struct view_note *note_parent(struct view *view, const char *path)
 {
-    char dir[LIMIT_PATH_BYTES];
+    scratch char dir[LIMIT_PATH_BYTES];
 
     if (strcmp(path, "/") == 0 || strlen(path) >= sizeof(dir))
         return NULL;
@@ -139,7 +140,7 @@ static struct view_note *note_look(struct view *view, const char *path)
 {
     struct view_note *note = map_get(&view->seen, SEEN_LOOK, path, strlen(path));
     struct view_note *parent;
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     struct stat status = {0};
     int errnum;
 
@@ -210,7 +211,7 @@ static enum look look_for_link(void *context, const char *path, char *target, si
 
 enum look view_look(struct view *view, const char *path)
 {
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
 
     return look_and_note(view, path, target, sizeof(target));
 }

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "base/scratch.h"
 #include "base/strbuf.h"
 #include "policy/glob.h"
 
@@ -157,7 +158,7 @@ static bool is_dots(const char *name, size_t length)
 /* The pattern without wildcards, unescaped; false when it has some, or something is wrong. */
 static bool literal_form(const char *pattern, struct strbuf *out, const char **ret_wrong)
 {
-    char text[LIMIT_PATH_BYTES];
+    scratch char text[LIMIT_PATH_BYTES];
     const char *component;
     bool literal = true;
     size_t length;

@@ -226,9 +226,7 @@ static int see_that_it_holds(const struct launch_request *request, const struct 
     /* When pid 1 has failed: at once. */
     if (spare_fd >= 0)
         (void)poll(awaited, 2, -1);
-    return request->holds(request->holds_context)
-               ? 0
-               : error_set(err, ESTALE, "launch.stale", "the host is not as the plan says");
+    return request->holds(request->holds_context, err);
 }
 
 /* Pid 1 was gone when something was to be sent to it: what it said before tells why. */

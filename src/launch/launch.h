@@ -53,9 +53,9 @@ struct launch_request {
      * doors they have, which launch_start closes. */
     int (*make_groups)(void *context, int doors[CGROUP_PATHS], struct bawn_error *err);
     void *groups_context;
-    /* NULL, or asked while pid 1 makes the sandbox: whether the image is still true of the host. If
-     * not, no command is started, and launch_start returns -ESTALE. */
-    bool (*holds)(void *context);
+    /* NULL, or asked while pid 1 makes the sandbox: whether the image may be used. If not, no
+     * command is started, and launch_start returns the negative errno. */
+    int (*holds)(void *context, struct bawn_error *err);
     void *holds_context;
     /* Before the first command is sent in, and when nothing speaks against it; may be NULL. */
     int (*begins)(void *context, struct bawn_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Path rules into a new root: what is mounted where. */
 #include "base/path.h"
+#include "base/scratch.h"
 #include "plan/spot.h"
 #include "policy/build.h"
 #include "policy/decide.h"
@@ -322,7 +323,7 @@ static const char *link_above(struct plan *plan, struct rooms *rooms, const stru
 {
     size_t length = (size_t)(strrchr(path, '/') - path);
     char *parent = arena_strndup(&plan->arena, path, length);
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     const char *above;
 
     if (!parent || length == 0)
@@ -343,7 +344,7 @@ static const char *link_above(struct plan *plan, struct rooms *rooms, const stru
 static int place_link(struct plan *plan, struct rooms *rooms, const struct looker *looker,
                       const struct spot *spot, const char *link)
 {
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     enum view around = surrounding(rooms, link);
     struct mount_step step = {.kind = MOUNT_SYMLINK, .target = link, .rule = spot->rule};
 
@@ -366,7 +367,7 @@ static int place_behind(struct plan *plan, struct rooms *rooms, const struct loo
 {
     bool hides = spot->view != VIEW_RO;
     unsigned kind = hides ? 2 : 3;
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     char *closed = arena_strdup(&plan->arena, spot->rule->path);
     enum look look = LOOK_UNKNOWN;
 
@@ -417,7 +418,7 @@ static bool matters(const struct spot *spot, enum view around)
 static int plan_path(struct plan *plan, const struct looker *looker, struct rooms *rooms,
                      struct spot *spots, size_t count)
 {
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     const char *path = spots[0].rule->path;
     const char *link = link_above(plan, rooms, looker, path);
     enum look look = LOOK_OTHER;

@@ -2,6 +2,7 @@
 /* What the command reaches besides files and hosts: devices, sockets and ports of the host, tools;
  * and who it is. */
 #include "base/path.h"
+#include "base/scratch.h"
 #include "plan/plan.h"
 #include "policy/build.h"
 #include "policy/decide.h"
@@ -86,7 +87,7 @@ static bool is_denied_device(const struct policy *policy, const char *path)
 static int add_node(struct plan *plan, const struct looker *looker, const char *what,
                     const char *path, struct origin origin)
 {
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     enum look found = looker->look(looker->context, path, target, sizeof(target));
     bool exists = found == LOOK_OTHER;
     unsigned by = plan_held_by(plan, GUARANTEE_NODE);
@@ -174,7 +175,7 @@ static int plan_proc(struct plan *plan)
 static bool lacks_place(const struct plan *plan, const struct looker *looker, const char *path)
 {
     const struct mount_step *nearest = NULL;
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
 
     vec_each (&plan->mounts, step) {
         if (path_is_below(path, step->target) && step->kind != MOUNT_SHUT)

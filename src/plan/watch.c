@@ -8,6 +8,7 @@
  * watcher: the supervisor refuses to make them.
  */
 #include "base/path.h"
+#include "base/scratch.h"
 #include "plan/spot.h"
 #include "policy/build.h"
 #include "policy/glob.h"
@@ -88,7 +89,7 @@ int watch_literal(struct plan *plan, const struct spot *spot)
 static const char *start_of(struct plan *plan, const char *pattern)
 {
     char *start = arena_strdup(&plan->arena, "/");
-    char text[LIMIT_PATH_BYTES];
+    scratch char text[LIMIT_PATH_BYTES];
     enum glob_kind kind;
     size_t length;
     const char *name;

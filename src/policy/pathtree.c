@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "base/scratch.h"
 #include "policy/fold.h"
 #include "policy/glob.h"
 #include "policy/model.h"
@@ -164,8 +165,8 @@ static struct tree_node *node_child(struct pathtree *tree, struct arena *arena,
                                     const char *name, size_t length)
 {
     struct component component = {.text = name, .length = length};
-    char folded[LIMIT_PATH_BYTES];
-    char text[LIMIT_PATH_BYTES];
+    scratch char folded[LIMIT_PATH_BYTES];
+    scratch char text[LIMIT_PATH_BYTES];
 
     if (rule->kind == RULE_PROTECTED && length < sizeof(folded)) {
         component.letters = CASE_FOLDED;
@@ -185,7 +186,7 @@ static struct tree_node *node_child(struct pathtree *tree, struct arena *arena,
 
 const char *pathtree_check(const char *pattern)
 {
-    char text[LIMIT_PATH_BYTES];
+    scratch char text[LIMIT_PATH_BYTES];
     const char *component;
     size_t length;
 
@@ -344,7 +345,7 @@ static void walk_component(struct walk *walk, const char *text, size_t length)
 {
     size_t stars = walk->stars.count;
     size_t now = walk->now.count;
-    struct name name;
+    scratch struct name name;
 
     name_init(&name, text, length);
     walk->depth++;
@@ -451,7 +452,7 @@ int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, con
                     struct tree_answer *ret_answer)
 {
     struct walk walk;
-    struct name name;
+    scratch struct name name;
     int r = walk_begin(&walk, tree, ret_answer);
 
     *ret_answer = dir->answer;

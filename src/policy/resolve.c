@@ -2,6 +2,7 @@
 #include "policy/resolve.h"
 
 #include "base/error.h"
+#include "base/scratch.h"
 #include "base/trail.h"
 #include "policy/decide.h"
 
@@ -51,7 +52,7 @@ static int step_up(struct resolver *resolver)
 {
     const struct looker *looker =
         resolver->looker->closer ? resolver->looker->closer : resolver->looker;
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     char *slash = strrchr(resolver->done, '/');
 
     if (!slash)
@@ -110,7 +111,7 @@ static bool is_number(const char *text)
 static int step_magic(struct resolver *resolver)
 {
     static const char *const magic[] = {"root", "cwd", "exe", "fd", "map_files", "ns"};
-    char copy[LIMIT_PATH_BYTES];
+    scratch char copy[LIMIT_PATH_BYTES];
     char *save = NULL;
     const char *part;
     const char *last = NULL;
@@ -158,7 +159,7 @@ static int step_down(struct resolver *resolver, const char *name)
 {
     size_t used = strlen(resolver->done);
     size_t length = strlen(name);
-    char target[LIMIT_PATH_BYTES];
+    scratch char target[LIMIT_PATH_BYTES];
     int r;
 
     if (used + 1 + length >= sizeof(resolver->done))
@@ -188,11 +189,16 @@ int resolve_path(const struct policy *policy, const char *workspace, const char 
                  const struct looker *looker, char ret_path[LIMIT_PATH_BYTES],
                  struct bawn_error *err)
 {
-    struct resolver resolver = {
-        .policy = policy, .workspace = workspace, .looker = looker, .err = err};
+    scratch struct resolver resolver;
     char name[NAME_MAX + 1];
     int r;
 
+    resolver.policy = policy;
+    resolver.workspace = workspace;
+    resolver.looker = looker;
+    resolver.err = err;
+    resolver.done[0] = '\0';
+    resolver.trail.links = 0;
     if (*path == '\0')
         return error_set(err, EINVAL, "path.empty", "an empty path");
     r = snprintf(resolver.trail.rest, sizeof(resolver.trail.rest), "%s%s%s",

@@ -7,6 +7,7 @@
  * lists what it was made from; when any of that changed, there is none.
  */
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/strbuf.h"
 #include "kernel/sys.h"
@@ -167,11 +168,13 @@ static bool map_file(const struct strbuf *key, struct kept *kept)
     return false;
 }
 
-bool cache_holds(void *context)
+int cache_holds(void *context, struct bawn_error *err)
 {
     const struct kept *kept = context;
 
-    return plans_hold(kept->image, kept->front->environ, kept->fd, kept->bytes);
+    return plans_hold(kept->image, kept->front->environ, kept->fd, kept->bytes)
+               ? 0
+               : error_set(err, ESTALE, "launch.stale", "the host is not as the plan says");
 }
 
 /*
@@ -222,9 +225,10 @@ static void remove_free(int dir_fd, const char *name)
         plans_remove(dir_fd, name);
 }
 
-/* Removes what has a name that begins so and was made before that time. Returns how many there
- * are. */
-static size_t sweep(const struct plans *plans, const char *name, time_t before)
+/* Removes what has a name that begins so and was made before that time, but for two skeletons.
+ * Returns how many there are. */
+static size_t sweep(const struct plans *plans, const char *name, time_t before,
+                    const char *const spared[2])
 {
     int fd = openat(plans->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = fd < 0 ? NULL : fdopendir(fd);
@@ -235,6 +239,7 @@ static size_t sweep(const struct plans *plans, const char *name, time_t before)
     while (entries && (entry = readdir(entries))) {
         count++;
         if (is_own_name(entry->d_name) && strncmp(entry->d_name, name, strlen(name)) == 0 &&
+            strcmp(entry->d_name, spared[0]) != 0 && strcmp(entry->d_name, spared[1]) != 0 &&
             fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_mtime < before)
             remove_free(fd, entry->d_name);
@@ -244,25 +249,6 @@ static size_t sweep(const struct plans *plans, const char *name, time_t before)
     else if (fd >= 0)
         (void)close(fd);
     return count;
-}
-
-/* A plan, and the skeletons of all that were made under its name. */
-static void drop(const struct plans *plans, const char *name)
-{
-    time_t now = time(NULL);
-
-    if (sweep(plans, name, now + 1) > CACHE_ENTRIES)
-        (void)sweep(plans, "", now - CACHE_KEEP_SECONDS);
-}
-
-void cache_forget(const struct front *front)
-{
-    autostrbuf struct strbuf key = {0};
-    autoplans struct plans plans = {.fd = -EBADF};
-    char name[NAME_BYTES];
-
-    if (locate(front, false, &plans, &key, name))
-        drop(&plans, name);
 }
 
 /* The links of a root are followed by the mount that it lies on. */
@@ -294,29 +280,40 @@ static bool make_skeleton(const struct image *image, const struct plans *plans, 
     return is_made;
 }
 
-/* The same. */
-static bool write_plan(const struct plans *plans, const char *name, const char *bytes, size_t size)
+static void unfinished_name(const struct place_kept *place, char name[NAME_BYTES])
 {
-    char unfinished[NAME_BYTES + 8];
-    autoclose int fd = -EBADF;
-    bool is_written;
+    (void)snprintf(name, NAME_BYTES, "%.16s.%d", place->name, (int)getpid());
+}
 
-    (void)snprintf(unfinished, sizeof(unfinished), "%s.%d", name, (int)getpid());
-    fd = openat(plans->fd, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    is_written = true;
-    for (size_t done = 0; is_written && done < size;) {
-        ssize_t written = write(fd, bytes + done, size - done);
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, bytes, size);
 
-        is_written = written > 0;
-        done += is_written ? (size_t)written : 0;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size -= (size_t)written;
     }
-    is_written =
-        is_written && fsync(fd) == 0 && renameat(plans->fd, unfinished, plans->fd, name) == 0;
-    if (!is_written)
-        (void)unlinkat(plans->fd, unfinished, 0);
-    return is_written;
+    return true;
+}
+
+static int write_unfinished(const struct place_kept *place, const char *bytes, size_t size)
+{
+    autoclose int fd = -EBADF;
+    char name[NAME_BYTES];
+
+    unfinished_name(place, name);
+    fd = openat(place->plans.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    if (!write_all(fd, bytes, size)) {
+        (void)unlinkat(place->plans.fd, name, 0);
+        return -EIO;
+    }
+    /* The disk is at it while the plan is proven. */
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    return take_fd(&fd);
 }
 
 void cache_locate(const struct front *front, struct place_kept *ret_place)
@@ -332,26 +329,67 @@ void cache_place_done(struct place_kept *place)
     strbuf_done(&place->key);
 }
 
-void cache_store(struct place_kept *place, const struct image *image)
+void cache_write(struct place_kept *place, const struct image *image)
 {
     size_t offset = image_offset(&place->key);
     autofree char *bytes = NULL;
-    char skeleton[NAME_BYTES];
     struct image *copy;
 
+    place->fd = -EBADF;
     if (!*place->name || (image->flags & IMAGE_ONCE))
         return;
     bytes = calloc(1, offset + image->size);
     if (!bytes)
         return;
-    drop(&place->plans, place->name);
     memcpy(bytes, place->key.text, place->key.length);
     copy = (struct image *)(void *)(bytes + offset);
     memcpy(copy, image, image->size);
     copy->flags |= IMAGE_PROVEN;
-    memcpy(skeleton, place->name, sizeof(skeleton));
-    skeleton_name(image, skeleton);
-    if (make_skeleton(image, &place->plans, skeleton) &&
-        !write_plan(&place->plans, place->name, bytes, offset + image->size))
-        plans_remove(place->plans.fd, skeleton);
+    place->fd = write_unfinished(place, bytes, offset + image->size);
+}
+
+void cache_store(struct place_kept *place, bool is_proven)
+{
+    char name[NAME_BYTES];
+
+    if (!*place->name)
+        return;
+    unfinished_name(place, name);
+    if (place->fd >= 0 && (!is_proven || fsync(place->fd) < 0 ||
+                           renameat(place->plans.fd, name, place->plans.fd, place->name) < 0))
+        (void)unlinkat(place->plans.fd, name, 0);
+    /* For once: what was kept before is of no use either. */
+    if (place->fd < 0 && is_proven)
+        (void)unlinkat(place->plans.fd, place->name, 0);
+}
+
+/* The skeleton of the plan that is kept there now: another start may have been faster. */
+static void find_skeleton(const struct place_kept *place, char name[NAME_BYTES])
+{
+    autoclose int fd =
+        openat(place->plans.fd, place->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct image head;
+
+    memcpy(name, place->name, NAME_BYTES);
+    if (fd >= 0 &&
+        pread(fd, &head, sizeof(head), (off_t)image_offset(&place->key)) == (ssize_t)sizeof(head))
+        skeleton_name(&head, name);
+}
+
+void cache_tidy(const struct place_kept *place, const struct image *image)
+{
+    char own[NAME_BYTES], current[NAME_BYTES], others[NAME_BYTES];
+    const char *const spared[] = {own, current};
+    time_t now = time(NULL);
+
+    if (!*place->name)
+        return;
+    memcpy(own, place->name, NAME_BYTES);
+    skeleton_name(image, own);
+    if (place->fd >= 0)
+        (void)make_skeleton(image, &place->plans, own);
+    find_skeleton(place, current);
+    (void)snprintf(others, sizeof(others), "%.16s.", place->name);
+    if (sweep(&place->plans, others, now + 1, spared) > CACHE_ENTRIES)
+        (void)sweep(&place->plans, "", now - CACHE_KEEP_SECONDS, spared);
 }

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "launch/launch.h"
 #include "program_bawn/plans.h"
+#include "session/session.h"
 #include "verbs_session/front.h"
 #include "wire/image.h"
 
@@ -21,21 +22,41 @@ struct kept {
     int fd;
 };
 void cache_find(const struct front *front, struct kept *ret_kept);
-/* Whether the host is as it was when the plan was made. context: struct kept */
-bool cache_holds(void *context);
+/* Whether the host is as it was when the plan was made: 0, or -ESTALE. context: struct kept */
+int cache_holds(void *context, struct bawn_error *err);
 /* Where the plan of this command line is kept. To be asked before anything is tried with it, for
  * that may take rights from us which the next start has. */
 struct place_kept {
     struct plans plans;
     struct strbuf key;
     char name[64]; /* "": nowhere */
+    int fd;        /* of the plan, while it has not got its name */
 };
 void cache_locate(const struct front *front, struct place_kept *ret_place);
 void cache_place_done(struct place_kept *place);
 #define autoplace __attribute__((cleanup(cache_place_done)))
-/* Keeps it for the next time. Failing to is no error. */
-void cache_store(struct place_kept *place, const struct image *image);
-void cache_forget(const struct front *front);
+/* Keeps it for the next time, in steps, all by one process; failing to is no error. It is written
+ * under a name that nobody reads; gets its own in place of what was kept there, or is removed; and
+ * its skeleton is made, and those removed that no plan uses any more. */
+void cache_write(struct place_kept *place, const struct image *image);
+void cache_store(struct place_kept *place, bool is_proven);
+void cache_tidy(const struct place_kept *place, const struct image *image);
+
+/*
+ * A plan that was made just now. A process of its own lets a probe try to break out of a sandbox of
+ * it, and keeps it then. Meanwhile the sandbox for the command is made, but no command comes in
+ * before the proof is there.
+ */
+struct proof {
+    struct session_request *request;
+    int sock; /* to that process */
+};
+int proof_start(struct proof *proof, const struct place_kept *place,
+                struct session_request *request, struct bawn_error *err);
+/* Waits for the proof: 0, or a negative errno that says how it failed. context: struct proof */
+int proof_holds(void *context, struct bawn_error *err);
+/* Waits until the plan is kept, so that the next start finds it. */
+void proof_finish(struct proof *proof);
 
 /* Maps and checks an image in a sealed memory file. */
 int plan_map(int fd, const struct image **ret_image, struct bawn_error *err);

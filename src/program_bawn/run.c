@@ -83,23 +83,21 @@ static int detach(const struct front *front, struct session_request *request,
     return front_print(&out);
 }
 
-/* The plan that was handed over is proven first, and kept where it belongs to a command line. */
+/* The plan that was handed over is to be proven, and kept where it belongs to a command line. */
 static int take_plan(const struct front *front, struct session_request *request,
-                     struct bawn_error *err)
+                     struct proof *proof, struct bawn_error *err)
 {
     autoplace struct place_kept place = {.plans = {.fd = -EBADF}};
     int result = plan_map(front->plan_fd, &request->image, err);
 
     (void)close(front->plan_fd);
-    if (result == 0 && LAYERS_ALL && front->owner_fd < 0 && !(request->image->flags & IMAGE_ONCE))
+    if (result < 0 || !LAYERS_ALL)
+        return result;
+    if (front->owner_fd < 0)
         cache_locate(front, &place);
-    if (result == 0 && LAYERS_ALL) {
-        result = session_prove(request->image, err);
-        request->is_proven = result == 0;
-    }
-    if (result == 0)
-        cache_store(&place, request->image);
-    return result;
+    request->holds = proof_holds;
+    request->holds_context = proof;
+    return proof_start(proof, &place, request, err);
 }
 
 /* What was asked for and this host cannot hold: best effort goes on without, and says so. */
@@ -249,7 +247,7 @@ static void log_plan(const struct session_request *request, const char *from)
     log_event(request->log, "plan", MEMBER_TEXT("from", from),
               MEMBER_TEXT("workspace", image_string(image, image->workspace)),
               MEMBER_TEXT("enforcement", image_enforcement(image)),
-              MEMBER_TEXT("proven", request->is_proven ? "yes" : "no"),
+              MEMBER_TEXT("proven", request->is_proven ? "yes" : "while it starts"),
               MEMBER_TEXT("proven_on", image->release));
     image_each (image, PART_NOTES, uint32_t, note)
         log_event(request->log, "not-enforced", MEMBER_TEXT("rule", image_string(image, *note)));
@@ -286,6 +284,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .owner_fd = front->owner_fd,
         .report_fd = -EBADF,
     };
+    struct proof proof = {.sock = -EBADF};
     struct kept kept;
     bool is_new = front->plan_fd >= 0;
     struct log log = {.fd = -EBADF};
@@ -298,7 +297,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         return status;
     log_start(front, &request);
     if (is_new) {
-        status = take_plan(front, &request, err);
+        status = take_plan(front, &request, &proof, err);
         if (status < 0) {
             log_end(&request, status, err);
             return status;
@@ -315,19 +314,18 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         request.holds = cache_holds;
         request.holds_context = &kept;
     }
-    if (request.image->dropped && !is_new && !cache_holds(&kept))
+    if (request.image->dropped && !is_new && cache_holds(&kept, NULL) < 0)
         return cold_exec(front, err);
     tell_dropped(front, request.image);
     log_plan(&request, is_new ? "policy" : "kept");
     status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);
+    proof_finish(&proof);
     if (status > 0 && request.is_unrun)
         (void)front_fail(front, err);
     log_end(&request, status, err);
     /* The host is not as it was when the plan was made: once more, from the policy. */
-    if (status < 0 && !is_new && request.is_stale) {
-        cache_forget(front);
+    if (status < 0 && !is_new && request.is_stale)
         return cold_exec(front, err);
-    }
     return status;
 }
 

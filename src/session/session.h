@@ -13,8 +13,8 @@
 
 struct session_request {
     const struct image *image;
-    const struct launch_skeleton *skeleton; /* see struct launch_request */
-    bool (*holds)(void *context);           /* the same */
+    const struct launch_skeleton *skeleton;              /* see struct launch_request */
+    int (*holds)(void *context, struct bawn_error *err); /* the same */
     void *holds_context;
     char *const *argv;              /* NULL: none; the owner starts commands */
     char **own_argv;                /* see struct launch_request */
