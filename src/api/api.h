@@ -128,7 +128,7 @@ bool approvals_has(const char *record, const char *file, const char *sha256);
 /* The files that are built in: "profiles/default.yaml". NULL when there is no such file. */
 struct builtin_file {
     const char *name;
-    const char *text;
+    const char *text; /* of the two lists: packed (config/packed.h) */
     size_t length;
 };
 extern const struct builtin_file builtin_files[];

@@ -2,6 +2,7 @@
 /* Which format a document has, and handing it to that format's loader. */
 #include "config/config.h"
 
+#include "config/packed.h"
 #include "config/source.h"
 #include "policy/build.h"
 
@@ -172,14 +173,15 @@ static int read_entry(const struct config_source *source, enum rule_kind kind,
     return add_entry(source, &rule, path->text);
 }
 
-int config_read_list(const struct config_source *source, enum rule_kind kind, const char *text,
+int config_read_list(const struct config_source *source, enum rule_kind kind, const char *bytes,
                      size_t length)
 {
     const char *key = kind == RULE_SECRET ? "secrets" : "protected";
     struct arena arena = {0};
-    const struct node *root = node_from_yaml(&arena, source->file, text, length, source->report);
+    const struct node *root = node_unpack(&arena, source->file, bytes, length);
     const struct node *list = root ? node_get(root, key) : NULL;
-    int r = 0;
+    /* SECURITY: without it there would be a policy with rules missing. */
+    int r = root ? 0 : -ENOMEM;
 
     if (root && (!list || list->kind != NODE_LIST))
         report_add(source->report, BAWN_ERROR, "config.missing_key", root->origin,

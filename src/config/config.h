@@ -53,8 +53,8 @@ struct config_source {
  * when memory is short. */
 int config_load(const struct config_source *source, const struct config_document *document);
 
-/* A built-in list: {secrets: [{path, why}]} or {protected: [{path, why}]}. */
-int config_read_list(const struct config_source *source, enum rule_kind kind, const char *text,
+/* A built-in list, packed (packed.h): {secrets: [{path, why}]} or {protected: [{path, why}]}. */
+int config_read_list(const struct config_source *source, enum rule_kind kind, const char *bytes,
                      size_t length);
 
 /* One value by its key, as on the command line. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/policy.h"
+#include "config/packed.h"
 
 #include "base/strbuf.h"
 #include "policy/decide.h"
@@ -44,6 +45,23 @@ static struct config_source make_source(struct test_policy *test, const struct l
                                   .report = test->report};
 }
 
+static int read_list(const struct config_source *source, enum rule_kind kind, const char *text)
+{
+    struct arena arena = {0};
+    struct strbuf packed = {0};
+    const struct node *root =
+        node_from_yaml(&arena, source->file, text, strlen(text), source->report);
+    int r;
+
+    if (!root)
+        abort();
+    node_pack(root, &packed);
+    r = config_read_list(source, kind, packed.text, packed.length);
+    strbuf_done(&packed);
+    arena_done(&arena);
+    return r;
+}
+
 /* Read once: a search for faults loads them a million times. */
 static struct test_policy *read_lists(void)
 {
@@ -62,8 +80,8 @@ static struct test_policy *read_lists(void)
     layer = policy_add_layer(&lists.policy, LAYER_BUILTIN, AUTHORITY_BUILTIN, "built-in lists",
                              NULL, NULL);
     source = make_source(&lists, layer, "lists.yaml");
-    if (!layer || config_read_list(&source, RULE_SECRET, secrets, strlen(secrets)) < 0 ||
-        config_read_list(&source, RULE_PROTECTED, protects, strlen(protects)) < 0)
+    if (!layer || read_list(&source, RULE_SECRET, secrets) < 0 ||
+        read_list(&source, RULE_PROTECTED, protects) < 0)
         abort();
     return &lists;
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/limits.h"
 #include "base/strbuf.h"
+#include "config/packed.h"
 #include "lib/policy.h"
 #include "lib/test.h"
 
@@ -358,6 +359,41 @@ static void add_limits(Suite *suite)
     add_group(suite, "limits", cases, COUNT(cases));
 }
 
+static bool is_same(const struct node *one, const struct node *other)
+{
+    if (!one || !other)
+        return one == other;
+    return one->kind == other->kind && !one->text == !other->text &&
+           (!one->text || strcmp(one->text, other->text) == 0) && !one->key == !other->key &&
+           (!one->key || strcmp(one->key, other->key) == 0) &&
+           one->origin.line == other->origin.line && one->origin.column == other->origin.column &&
+           one->key_origin.line == other->key_origin.line &&
+           one->key_origin.column == other->key_origin.column &&
+           is_same(one->first, other->first) && is_same(one->next, other->next);
+}
+
+START_TEST(packed_document_is_the_same_and_a_part_of_it_is_none)
+{
+    static const char text[] =
+        "a: [1, two, ~, true, '']\nb:\n  - {c: d, 'e f': \"g\\n\"}\n  - []\n";
+    struct arena arena = {0};
+    struct strbuf packed = {0};
+    struct bawn_report *report = report_new();
+    const struct node *root = node_from_yaml(&arena, "f", text, sizeof(text) - 1, report);
+
+    ck_assert_ptr_nonnull(root);
+    node_pack(root, &packed);
+    ck_assert(is_same(root, node_unpack(&arena, "f", packed.text, packed.length)));
+    for (size_t length = 0; length < packed.length; length++)
+        ck_assert_ptr_null(node_unpack(&arena, "f", packed.text, length));
+    strbuf_add_bytes(&packed, "", 1);
+    ck_assert_ptr_null(node_unpack(&arena, "f", packed.text, packed.length));
+    strbuf_done(&packed);
+    arena_done(&arena);
+    bawn_report_free(report);
+}
+END_TEST
+
 static void add_words(Suite *suite)
 {
     const TTest *const cases[] = {
@@ -381,6 +417,7 @@ static void add_words(Suite *suite)
         json_is_yaml,
         columns_count_characters_not_bytes,
         complaint_shows_control_characters_escaped,
+        packed_document_is_the_same_and_a_part_of_it_is_none,
     };
 
     add_group(suite, "words", cases, COUNT(cases));
