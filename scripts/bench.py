@@ -25,7 +25,7 @@ import time
 import bench_plot
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-LIMITS = {"bare": 4.0, "bwrap": 0.5, "loose": 0.65, "calls": 260, "denied": 2.0, "work": 1.05,
+LIMITS = {"bare": 4.0, "first": 20.0, "floor": 1.2, "bwrap": 0.5, "loose": 0.65, "calls": 260, "denied": 2.0, "work": 1.05,
           "exec": 1.8, "kept": 1.2, "proxy": 1.1, "loose proxy": 1.3}
 # What the filtered network costs: (name, limit, whether it is the least).
 NET = {"first": ("first connection of a sandbox, more than a later one", 5.0, False),
@@ -40,6 +40,8 @@ NET = {"first": ("first connection of a sandbox, more than a later one", 5.0, Fa
        "get socat": ("bytes from a server, of a pair of socats'", 3.0, True)}
 NET_ROUNDS = 6
 MANY_MOUNTS = 225
+# What one call costs inside, of what it costs outside.
+CALLS = {"create, close, unlink": 2.5, "open to write, close": 8.0}
 
 
 class Failed(Exception):
@@ -57,8 +59,9 @@ class Place:
         self.base = pathlib.Path(tempfile.mkdtemp(prefix=".bawn-bench-", dir=home))
         self.work = self.base / "work"
         self.work.mkdir()
-        self.give(self.base)
-        self.give(self.work)
+        self.shm = pathlib.Path(tempfile.mkdtemp(prefix="bawn-bench-", dir="/dev/shm"))
+        for path in (self.base, self.work, self.shm):
+            self.give(path)
         self.env = {"HOME": str(home), "USER": user, "LOGNAME": user, "LANG": "C.UTF-8",
                     "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL": "/bin/sh"}
 
@@ -116,6 +119,7 @@ class Place:
 
     def remove(self):
         shutil.rmtree(self.base, ignore_errors=True)
+        shutil.rmtree(self.shm, ignore_errors=True)
 
 
 def tell(what):
@@ -166,6 +170,21 @@ def bwrap_words(place, filter_path):
     return words + ["--chdir", place.work, "--seccomp", "3", "/bin/true"]
 
 
+def floor_words(place):
+    """The namespaces and mounts of the same plan, made by a program that does nothing else."""
+    words = [str(place.programs / "bench_floor")]
+    for step in json.loads(place.run(*place.bawn("plan", "--json")).stdout)["mounts"]:
+        source, target = step["source"], step["target"]
+        if step["kind"] == "bind":
+            # What is in a tree that is bound needs no mount of its own to be there.
+            words.append(f"{'r' if step['read_only'] else 'w'}:{target}")
+        elif step["kind"] == "symlink":
+            words.append(f"l:{source}:{target}")
+        elif step["kind"] in ("tmpfs", "proc", "dev"):
+            words.append(f"{step['kind'][0]}:{target}")
+    return words + ["--", "/bin/true"]
+
+
 def crun_bundle(place):
     """A bundle for crun with the host's /usr; the directory, or None."""
     bundle = place.base / "bundle"
@@ -185,8 +204,12 @@ def crun_bundle(place):
 
 def start_commands(place, rounds):
     """What starts /bin/true, by name; the slow ones not in every round."""
-    # What a plan is made from changes: the place of a project's policy appears.
-    cold = f"rmdir {place.work}/.bawn 2>/dev/null || mkdir {place.work}/.bawn"
+    # A workspace that no plan was made for yet; and where there is a plan, something that it was
+    # made from changes: the place of a project's policy appears.
+    fresh = (f"cd {place.base} && rm -rf fresh && mkdir -p fresh/$$ && "
+             "ln -s $$ fresh/workspace")
+    other = place.base / "other"
+    stale = f"mkdir -p {other} && {{ rmdir {other}/.bawn 2>/dev/null || mkdir {other}/.bawn; }}"
     slow = f"@every={max(1, rounds // 10)}"
     commands = {"bare": ["/bin/true"], "bawn run": place.bawn("run", "--", "/bin/true")}
     if shutil.which("bwrap"):
@@ -202,9 +225,10 @@ def start_commands(place, rounds):
         commands["firejail"] = [slow, "/usr/bin/firejail", "--quiet", "--noprofile", "--net=none",
                                 "--private-tmp", "--private-dev", "--caps.drop=all",
                                 "--nonewprivs", "--seccomp", "/bin/true"]
-    # The next start after a cold one finds the plan again.
-    commands["bawn run, first time"] = [slow, f"@before={cold}",
-                                        *place.bawn("run", "--", "/bin/true")]
+    commands["bawn run, first time"] = [slow, f"@before={fresh}", *place.bawn(
+        "run", "--workspace", place.base / "fresh/workspace", "--", "/bin/true")]
+    commands["bawn run, plan made anew"] = [slow, f"@before={stale}", *place.bawn(
+        "run", "--workspace", other, "--", "/bin/true")]
     return commands
 
 
@@ -250,6 +274,9 @@ total = sum(i * i % 7 for i in range(500000))
 
 
 # name: (options of bawn, script). A script leaves things as they were.
+#
+# Or (options, script, limit, what sh does before it, outside and not timed). @shm is a directory on
+# tmpfs.
 WORK = {
     "find and stat": ([], "for i in 1 2 3 4 5 6 7 8; do find tree -type f -size +0 | wc -l; "
                           "ls -lR tree; done"),
@@ -259,10 +286,86 @@ WORK = {
     "python": ([], "python3 loop.py"),
     "git status": (["--preset", "git"], "cd repo; for i in 1 2 3 4 5 6 7 8 9 10; do git status "
                                         "--short; git log --oneline -3; done"),
+    "tar x of 5,000 files": ([], "tar xf many.tar -C out", 2.0, "rm -rf out; mkdir out"),
+    "the same, on tmpfs": (["--rw", "@shm"], "tar xf many.tar -C @shm", 2.5, "rm -rf @shm/*"),
+    "tar x of /usr/include": ([], "tar xf include.tar -C out", 1.15, "rm -rf out; mkdir out"),
+    "git clone of 5,000 files": (["--preset", "git"], "git clone -q many.git out", 1.15,
+                                 "rm -rf out"),
+    "cp -r of 5,000 files": ([], "cp -r many out", 1.15, "rm -rf out"),
+    "rm -rf of 5,000 files": ([], "rm -rf out", 2.5, "rm -rf out; cp -r many out"),
+    "npm ci --offline": ([], "cd npm; npm ci --offline --cache ../npm-cache --no-audit --no-fund "
+                             "--no-update-notifier", 1.15, "rm -rf npm/node_modules"),
     "git commit": (["--preset", "git"],
                    "cd repo; h=$(git rev-parse HEAD); for i in 1 2 3; do date +%s%N >"
                    "tree/d1/e1/f1.txt; git add -A; git commit -qm x; done; git reset -q --hard $h"),
 }
+
+
+def write_many(place):
+    """5,000 small files as a tree, an archive and a repository; the headers of this host."""
+    script = r"""
+import os
+for d in range(100):
+    os.makedirs(f"many/d{d % 10}/e{d}")
+    for f in range(50):
+        with open(f"many/d{d % 10}/e{d}/f{f}.txt", "w") as out:
+            out.write(f"{d} {f} line\n" * (5 + (d * f) % 40))
+"""
+    place.run("python3", "-c", script)
+    place.run("sh", "-ec", "tar cf many.tar many; tar cf include.tar -C /usr include; "
+              "git init -q many.src; cp -r many many.src/; cd many.src; "
+              "git -c core.fsync=none add .; git -c user.name=bench -c user.email=bench@localhost "
+              "commit -qm first; cd ..; git clone -q --bare many.src many.git; rm -rf many.src")
+
+
+# Packages that a host with npm has itself.
+NPM_PLACES = ("/usr/share/nodejs", "/usr/share/nodejs/npm/node_modules",
+              "/usr/lib/node_modules/npm/node_modules", "/usr/local/lib/node_modules/npm/node_modules")
+NPM_PACKAGES = ("abbrev", "ansi-regex", "balanced-match", "cacache", "chownr", "debug", "glob",
+                "graceful-fs", "ini", "minimatch", "minipass", "ms", "node-gyp", "nopt", "semver",
+                "ssri", "tar", "which", "yallist")
+
+
+def write_npm(place):
+    """A project that depends on packages of the host, packed from where npm is installed and put
+    into a cache of its own. False, with a word, where that cannot be."""
+    if not shutil.which("npm"):
+        print("  npm ci: left out, there is no npm", file=sys.stderr)
+        return False
+    found = {}
+    for name in NPM_PACKAGES:
+        for folder in NPM_PLACES:
+            if (pathlib.Path(folder) / name / "package.json").exists():
+                found.setdefault(name, f"{folder}/{name}")
+    options = ("--offline --cache ../npm-cache --ignore-scripts --no-audit --no-fund "
+               "--no-update-notifier")
+    # Of their dependencies those count that are there; npm would ask the network for the others.
+    script = rf"""
+import json, os, shutil, subprocess, sys
+found = json.loads(sys.argv[1])
+os.mkdir("npm")
+os.mkdir("npm/packed")
+for name, path in found.items():
+    to = f"npm/packed/{{name}}"
+    shutil.copytree(path, to, symlinks=False, ignore=shutil.ignore_patterns("node_modules"))
+    with open(f"{{to}}/package.json") as file:
+        about = json.load(file)
+    keep = {{key: about[key] for key in ("name", "version", "main", "bin") if key in about}}
+    with open(f"{{to}}/package.json", "w") as file:
+        json.dump(keep, file)
+    subprocess.run(["tar", "czf", f"npm/{{name}}.tgz", "--transform", f"s,^{{name}},package,",
+                    "-C", "npm/packed", name], check=True)
+shutil.rmtree("npm/packed")
+with open("npm/package.json", "w") as file:
+    json.dump({{"name": "bench", "version": "1.0.0", "private": True, "dependencies":
+               {{name: f"file:{{name}}.tgz" for name in found}}}}, file)
+sys.exit(subprocess.run("cd npm && npm install {options}", shell=True).returncode)
+"""
+    done = place.run("python3", "-c", script, json.dumps(found), check=False)
+    if not found or done.returncode != 0:
+        print(f"  npm ci: left out, {done.stderr.strip() or 'npm has no packages here'}",
+              file=sys.stderr)
+    return bool(found) and done.returncode == 0
 
 
 # What the filter sends out: calls that make, move or remove names, and opens that may write.
@@ -286,20 +389,34 @@ def count_notified(place, words):
 def measure_work(place, rounds, rows):
     """In a session that runs: what the start costs is told elsewhere."""
     write_tree(place)
-    for name, (options, script) in WORK.items():
+    write_many(place)
+    has_npm = write_npm(place)
+    for name, (options, script, *more) in WORK.items():
+        if name.startswith("npm") and not has_npm:
+            continue
         tell(name)
+        limit = more[0] if more else LIMITS["work"]
+        before = more[1].replace("@shm", str(place.shm)) if len(more) > 1 else None
+        options = [word.replace("@shm", str(place.shm)) for word in options]
+        script = script.replace("@shm", str(place.shm))
+        first = [f"@before={before}"] if before else []
         words = ["/bin/sh", "-c", f"{{ {script}; }} >/dev/null"]
         with session(place, *options) as sid:
             inside = (place.bawn("exec", sid, "--") if sid else
                       place.bawn("run", *options, "--")) + words
+            if before:
+                place.run("sh", "-c", before)
             place.run(*inside)
-            samples = place.time(rounds, {"native": words, "again": words, "bawn": inside})
+            samples = place.time(rounds, {"native": first + words, "again": first + words,
+                                          "bawn": first + inside})
         if "bawn" not in samples:
             continue
+        if before:
+            place.run("sh", "-c", before)
         rows.append({"name": name, "native": min(samples["native"]),
                      "notified": count_notified(place, words),
                      "bawn": ratio(samples, "bawn", "native"),
-                     "noise": ratio(samples, "again", "native"), "limit": LIMITS["work"]})
+                     "noise": ratio(samples, "again", "native"), "limit": limit})
 
 
 def measure_calls(place, rows):
@@ -328,20 +445,24 @@ def measure_start(place, rounds, mounts, rows):
     # after they have ended, and meets whoever comes next.
     commands["bawn run, filtered network"] = place.bawn("run", "--net", "proxy", "--", "/bin/true")
     place.run(*commands["bawn run, filtered network"])
-    alone = place.time(4 * rounds, {name: commands[name] for name in
-                                    ("bare", "bawn run", "bawn run, filtered network")},
+    commands["floor"] = floor_words(place)
+    by_itself = ("bawn run", "bawn run, first time", "bawn run, plan made anew",
+                 "bawn run, filtered network", "floor")
+    alone = place.time(4 * rounds, {name: commands[name] for name in ("bare", *by_itself)},
                        mounts=more)
+    for name in by_itself[1:3] + by_itself[4:]:
+        del commands[name]
     samples = place.time(rounds, commands, mounts=more)
     if "bawn run" not in samples or "bawn run" not in alone:
         raise Failed("bawn run -- /bin/true failed")
     tools = {name: ratio(samples, name, "bare") for name in samples}
     tools["bawn run, among the others"] = tools["bawn run"]
-    for name in ("bawn run", "bawn run, filtered network"):
-        tools[name] = ratio(alone, name, "bare")
+    tools.update((name, ratio(alone, name, "bare")) for name in by_itself)
     rows.append({"user": place.user, "mounts": max(mounts, mount_count()),
                  "bare": min(samples["bare"]),
                  "tools": tools,
                  "proxy": ratio(alone, "bawn run, filtered network", "bawn run"),
+                 "floor": ratio(alone, "bawn run", "floor"),
                  "bwrap": ratio(samples, "bawn run", "bubblewrap")})
     shutil.rmtree(place.base / "bundle", ignore_errors=True)
 
@@ -525,9 +646,14 @@ def start_table(result):
     names = list(dict.fromkeys(name for start in starts for name in start["tools"]))
     head = ["start of /bin/true"]
     head += [f"{start['user']}, {start['mounts']} mounts" for start in starts]
+    limits = {"bawn run": LIMITS["bare"], "bawn run, first time": LIMITS["first"],
+              "bawn run, plan made anew": LIMITS["first"]}
     rows = [[name] + [both(start["tools"].get(name)) +
-                      (over(start["tools"].get(name), LIMITS["bare"]) if name == "bawn run" else "")
+                      over(start["tools"].get(name), limits.get(name, math.inf))
                       for start in starts] for name in names]
+    rows.append(["bawn run against the floor"] + [both(start["floor"]) +
+                                                  over(start["floor"], LIMITS["floor"])
+                                                  for start in starts])
     rows.append(["filtered network against none"] + [both(start["proxy"]) +
                                                      over(start["proxy"], LIMITS["proxy"])
                                                      for start in starts])
@@ -564,23 +690,33 @@ def single_rows(result):
     return rows
 
 
+def work_tables(result):
+    parts = []
+    if result["work"]:
+        parts.append(table(
+            ["work inside against outside", "outside", "calls answered", "bawn", "limit",
+             "outside again"],
+            [[row["name"], f"{row['native'] * 1e3:.0f} ms", str(row["notified"]),
+              both(row["bawn"]) + over(row["bawn"], row["limit"]), f"≤ {row['limit']}",
+              both(row["noise"])] for row in result["work"]]))
+    if result["calls"]:
+        parts.append(table(
+            ["calls", "outside", "inside", "ratio", "limit"],
+            [[row["name"], f"{row['native']:.1f} µs", f"{row['bawn']:.1f} µs",
+              f"{row['bawn'] / row['native']:.2f}" +
+              over([row["bawn"] / row["native"]], CALLS.get(row["name"], math.inf)),
+              f"≤ {CALLS[row['name']]}" if row["name"] in CALLS else ""]
+             for row in result["calls"]]))
+    return parts
+
+
 def report(result):
     parts = [f"Linux {os.uname().release}, {os.cpu_count()} processors, {result['runs']} rounds "
              "for starts, minima, medians in brackets. ✗: over its limit.\n", start_table(result),
              table(["", "", "limit"], single_rows(result))]
     if result["net"]:
         parts.append(net_table(result))
-    if result["work"]:
-        parts.append(table(
-            ["work inside against outside", "outside", "calls answered", "bawn", "outside again"],
-            [[row["name"], f"{row['native'] * 1e3:.0f} ms", str(row["notified"]),
-              both(row["bawn"]) + over(row["bawn"], row["limit"]), both(row["noise"])]
-             for row in result["work"]]))
-    if result["calls"]:
-        parts.append(table(
-            ["one call", "outside", "inside"],
-            [[row["name"], f"{row['native']:.1f} µs", f"{row['bawn']:.1f} µs"]
-             for row in result["calls"]]))
+    parts += work_tables(result)
     return "\n".join(parts)
 
 
@@ -598,7 +734,7 @@ def write_docs(result):
 def copy_programs(build, to):
     """Where every user can run them, and no build changes them meanwhile."""
     to.mkdir()
-    tests = [f"tests/bench_{name}" for name in ("spawn", "calls", "exec", "net")]
+    tests = [f"tests/bench_{name}" for name in ("spawn", "calls", "exec", "floor", "net")]
     for name in ("bawn", "bawn-git", "bawn-net", "bawn-policy", *tests):
         if (build / name).exists():
             shutil.copy(build / name, to)
@@ -670,6 +806,7 @@ def main():
     parser.add_argument("--runs", type=int, default=int(os.environ.get("BENCH_RUNS", "100")))
     parser.add_argument("--work-runs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="starts of one user alone")
+    parser.add_argument("--work", action="store_true", help="work inside alone, and single calls")
     parser.add_argument("--net", action="store_true", help="the filtered network alone")
     parser.add_argument("--check", action="store_true", help="end with 1 when a limit is not held")
     parser.add_argument("--json", type=pathlib.Path, help="write what was measured to this file")
@@ -682,6 +819,13 @@ def main():
         for user in users()[:1] if options.quick else users():
             places.append(Place(user, programs))
             stack.callback(places[-1].remove)
+        if options.work:
+            result = {"work": [], "calls": []}
+            measure_work(places[0], options.work_runs, result["work"])
+            measure_calls(places[0], result["calls"])
+            print("\n".join(work_tables(result)))
+            return 1 if options.check and any(row["bawn"][0] > row["limit"]
+                                              for row in result["work"]) else 0
         if options.net:
             result = {"net": {}}
             for place in places:

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What single system calls cost where this runs, in an empty directory that it is given: one line
- * each, the name and the least mean of several rounds in nanoseconds. */
+ * each, the name and the least mean of several rounds in nanoseconds. At last two processes at once
+ * make files, and work between their calls. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 15, CALLS = 60 };
+enum { ROUNDS = 15, CALLS = 60, CALLERS = 2, WORK_NS = 50000 };
 
 static int call_stat(void)
 {
@@ -79,9 +82,61 @@ static uint64_t time_round(int (*call)(void))
     return (now_ns() - begin) / CALLS;
 }
 
+/* As a program does between its calls: this long on a core that nobody else wants. */
+static void work(void)
+{
+    static volatile uint64_t number;
+    struct timespec time;
+    uint64_t until;
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    until = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec + WORK_NS;
+    do {
+        for (int i = 0; i < 1000; i++)
+            number += (uint64_t)i;
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    } while ((uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec < until);
+}
+
+static _Noreturn void call_and_work(int number)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "by-%d", number);
+    for (int i = 0; i < CALLS; i++) {
+        int fd = openat(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+        work();
+        if (close(fd) < 0 || unlink(name) < 0)
+            _exit(EXIT_FAILURE);
+        work();
+    }
+    _exit(EXIT_SUCCESS);
+}
+
+/* The mean of what each of two callers does; 0 when one failed. */
+static uint64_t time_callers(void)
+{
+    uint64_t begin = now_ns();
+    bool failed = false;
+    int status;
+
+    for (int i = 0; i < CALLERS; i++) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+            call_and_work(i);
+        failed |= pid < 0;
+    }
+    while (wait(&status) > 0)
+        failed |= status != 0;
+    return failed ? 0 : (now_ns() - begin) / CALLS;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t least[sizeof(calls) / sizeof(calls[0])] = {0};
+    uint64_t callers = 0;
 
     if (argc != 2 || chdir(argv[1]) < 0 ||
         close(openat(AT_FDCWD, "there", O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0) {
@@ -99,8 +154,18 @@ int main(int argc, char **argv)
             if (least[i] == 0 || mean < least[i])
                 least[i] = mean;
         }
+        uint64_t mean = time_callers();
+
+        if (mean == 0) {
+            (void)fprintf(stderr, "bench_calls: two callers: %s\n", strerror(errno));
+            return EXIT_FAILURE;
+        }
+        if (callers == 0 || mean < callers)
+            callers = mean;
     }
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         (void)printf("%llu %s\n", (unsigned long long)least[i], calls[i].name);
+    (void)printf("%llu two at once: create, work, close, unlink, work\n",
+                 (unsigned long long)callers);
     return unlink("there") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
