@@ -50,6 +50,7 @@ void cache_tidy(const struct place_kept *place, const struct image *image);
 struct proof {
     struct session_request *request;
     int sock; /* to that process */
+    pid_t pid;
 };
 int proof_start(struct proof *proof, const struct place_kept *place,
                 struct session_request *request, struct bawn_error *err);

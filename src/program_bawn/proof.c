@@ -6,7 +6,8 @@
  * that ended, keeps the plan, tells that, and tidies up. The
  * launcher makes the sandbox of the command meanwhile; before it sends the command
  * in it waits for the first word, and before it ends for the second. The copy has
- * nothing of the caller's open: it may outlive the launcher by some milliseconds.
+ * nothing of the caller's open: where there is an init to reap it, it may outlive the launcher by
+ * some milliseconds.
  */
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -15,6 +16,8 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PROOF_SOCK, PROOF_PLANS, PROOF_FDS };
@@ -65,6 +68,7 @@ int proof_start(struct proof *proof, const struct place_kept *place,
         proof_main(&own, request->image, pair[1]);
     (void)close(pair[1]);
     proof->sock = pair[0];
+    proof->pid = pid;
     return pid < 0 ? error_errno(err, errno, "start a process that proves the plan") : 0;
 }
 
@@ -93,6 +97,16 @@ int proof_holds(void *context, struct bawn_error *err)
     return word.result;
 }
 
+/* The inode number that the kernel gives the first pid namespace, on every machine: there pid 1 is
+ * an init. */
+static bool orphans_are_reaped(void)
+{
+    enum { INITIAL_PID_NS = 0xeffffffcU };
+    struct stat status;
+
+    return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL_PID_NS;
+}
+
 void proof_finish(struct proof *proof)
 {
     struct proof_word word = {0};
@@ -102,4 +116,6 @@ void proof_finish(struct proof *proof)
     while (!word.is_kept && hear(proof, &word))
         ;
     (void)close(take_fd(&proof->sock));
+    /* Where nobody may reap orphans (pid 1 of many containers) it would stay as a zombie. */
+    (void)waitpid(proof->pid, NULL, __WALL | (orphans_are_reaped() ? WNOHANG : 0));
 }

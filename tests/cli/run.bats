@@ -570,6 +570,20 @@ calls_of() {
 hint: it belongs beside bawn-policy: install bawn again"* ]]
 }
 
+@test "run: when nobody can prove a new plan nothing runs, and nothing is kept" {
+    run -125 strace -f -qq -o /dev/null -e trace=getsockname -e inject=getsockname:signal=KILL \
+        "$BAWN" run -- touch ran
+    [[ $output == *"the process that proves the plan ended without a word"* ]]
+    [ ! -e ran ]
+    run -125 strace -f -qq -o /dev/null -e trace=getsockname -e inject=getsockname:signal=KILL \
+        "$BAWN" run --detach -- touch ran
+    [[ $output == *"the process that proves the plan ended without a word"* ]]
+    [ ! -e ran ]
+    run -0 strace -f -qq -o trace -e trace=execve "$BAWN" run -- touch ran
+    grep -q bawn-policy trace
+    [ -e ran ]
+}
+
 @test "run: a program has one plan, by whatever name it is called" {
     local here plans name kept same as=()
 
@@ -635,6 +649,11 @@ hint: it belongs beside bawn-policy: install bawn again"* ]]
     done
     # The other side: in one's own they are, and what is old goes, if its name is that of a plan.
     run -0 at_home "$BAWN" run -- true
+    # They go while nobody waits for it.
+    for _ in {1..100}; do
+        [ "$(find "$HOME/.cache/bawn/plans" -maxdepth 1 -type f | wc -l)" -ge 420 ] || break
+        sleep 0.1
+    done
     [ "$(find "$HOME/.cache/bawn/plans" -maxdepth 1 -type f | wc -l)" -lt 420 ]
     [ -e "$HOME/.cache/bawn/plans/keep" ]
 }
