@@ -14,17 +14,19 @@ int main(void)
     size_t length = fread(text, 1, sizeof(text), stdin);
     struct bawn_report *report = report_new();
     struct arena arena = {0};
-    struct strbuf out = {0};
+    autostrbuf struct strbuf out = {0};
     const struct node *root = report && length < sizeof(text)
                                   ? node_from_yaml(&arena, "standard input", text, length, report)
                                   : NULL;
+    bool is_packed;
 
     if (root)
         node_pack(root, &out);
-    if (!root || out.failed || fwrite(out.text, 1, out.length, stdout) != out.length ||
-        fflush(stdout) != 0) {
+    is_packed = root && !out.failed && fwrite(out.text, 1, out.length, stdout) == out.length &&
+                fflush(stdout) == 0;
+    if (!is_packed)
         (void)fputs("pack: this is no YAML, or cannot be written\n", stderr);
-        return EXIT_FAILURE;
-    }
-    return EXIT_SUCCESS;
+    arena_done(&arena);
+    bawn_report_free(report);
+    return is_packed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -260,7 +260,7 @@ static bool is_option(const char *word)
 }
 
 /* What the word says of the next one. */
-static int judge_option(const char *word)
+static enum redact_next judge_option(const char *word)
 {
     size_t dashes = strspn(word, "-");
     const char *name = word + dashes;
@@ -275,7 +275,7 @@ static int judge_option(const char *word)
 
 void redact_word(struct redact_words *words, struct strbuf *out, const char *word)
 {
-    int is = words->next;
+    enum redact_next is = words->next;
     const char *colon = strchr(word, ':');
 
     words->next = REDACT_NOTHING;

@@ -18,8 +18,9 @@
 void redact_text(struct strbuf *out, const char *text);
 
 /* The words of one command line, in their order: what follows '--token' is a secret, too. */
+enum redact_next { REDACT_NOTHING, REDACT_ALL, REDACT_PASSWORD };
 struct redact_words {
-    enum { REDACT_NOTHING, REDACT_ALL, REDACT_PASSWORD } next; /* of the next word */
+    enum redact_next next; /* of the next word */
 };
 void redact_word(struct redact_words *words, struct strbuf *out, const char *word);
 
