@@ -97,7 +97,13 @@ static int take_plan(const struct front *front, struct session_request *request,
         cache_locate(front, &place);
     request->holds = proof_holds;
     request->holds_context = proof;
-    return proof_start(proof, &place, request, err);
+    result = proof_start(proof, &place, request, err);
+    /* A log tells of the proof before anything else happens. */
+    if (result == 0 && request->log) {
+        request->holds = NULL;
+        result = proof_holds(proof, err);
+    }
+    return result;
 }
 
 /* What was asked for and this host cannot hold: best effort goes on without, and says so. */
@@ -247,7 +253,7 @@ static void log_plan(const struct session_request *request, const char *from)
     log_event(request->log, "plan", MEMBER_TEXT("from", from),
               MEMBER_TEXT("workspace", image_string(image, image->workspace)),
               MEMBER_TEXT("enforcement", image_enforcement(image)),
-              MEMBER_TEXT("proven", request->is_proven ? "yes" : "while it starts"),
+              MEMBER_TEXT("proven", request->is_proven ? "yes" : "no"),
               MEMBER_TEXT("proven_on", image->release));
     image_each (image, PART_NOTES, uint32_t, note)
         log_event(request->log, "not-enforced", MEMBER_TEXT("rule", image_string(image, *note)));

@@ -524,8 +524,12 @@ calls_of() {
         sleep 0.1
         run -0 "${as_user[@]}" "$BAWN" run --deny "$place/work/hidden" -- true
     done
-    run find "$place/home/.cache/bawn/plans" -mindepth 1 -maxdepth 1
-    # The plan, and the skeleton of its root.
+    # The plan, and the skeleton of its root; the old ones go while nobody waits for it.
+    for _ in {1..50}; do
+        run find "$place/home/.cache/bawn/plans" -mindepth 1 -maxdepth 1
+        [ "${#lines[@]}" -ne 2 ] || break
+        sleep 0.1
+    done
     [ "${#lines[@]}" -eq 2 ]
 }
 
