@@ -376,11 +376,15 @@ static int check_listed(const struct wish *wish)
 static void host_target(const char *rule, char ret_target[LIMIT_HOST_BYTES + 16])
 {
     char text[LIMIT_HOST_BYTES + 64];
+    size_t length = strcspn(rule, " ");
     struct host host;
     bool is_v6;
 
     *ret_target = '\0';
-    (void)snprintf(text, sizeof(text), "%.*s", (int)strcspn(rule, " "), rule);
+    if (length >= sizeof(text))
+        return;
+    memcpy(text, rule, length);
+    text[length] = '\0';
     if (strstr(rule, " by=") || host_parse_rule(text, &host))
         return;
     is_v6 = host.kind == HOST_ADDRESS && !host_is_v4(&host);
