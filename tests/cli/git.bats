@@ -414,8 +414,10 @@ push.default=current" ]
     mkdir repo/other/{1..600}
     cd repo/sub
     sleep 0.1
+    # What is made of the plan, and what it was made of before is removed, when the command has ended.
     for _ in 1 2; do
         at_home "$BAWN" run -- true
+        sleep 0.5
     done
     first=$(stat -c '%n %w' "$HOME"/.cache/bawn/plans/*)
     [ -n "$first" ]
