@@ -99,7 +99,7 @@ static int next_line(struct bawn_audit *audit, const char **ret_line, size_t *re
             return 1;
         }
         looked = left;
-        if (audit->used > 0) {
+        if (audit->used > 0 && block->text) {
             memmove(block->text, line, left);
             block->length = left;
             audit->used = 0;
@@ -523,8 +523,8 @@ static struct trail *look_at(const struct ledger_place *place, const char *id)
     int head_fd = -EBADF;
     autoclose int fd = ledger_open(place, id, O_RDONLY, &head_fd);
     struct bawn_audit first = {.fd = fd};
-    const char *line;
-    size_t length;
+    const char *line = "";
+    size_t length = 0;
 
     if (head_fd >= 0)
         (void)close(head_fd);

@@ -81,7 +81,7 @@ struct tree_dir {
 int pathtree_enter(const struct pathtree *tree, const char *path, struct tree_dir *ret_dir);
 void tree_dir_done(struct tree_dir *dir);
 /* As pathtree_ask for the name in the directory. */
-int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, const char *name,
+int pathtree_ask_in(const struct pathtree *tree, const struct tree_dir *dir, const char *text,
                     struct tree_answer *ret_answer);
 
 /*

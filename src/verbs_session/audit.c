@@ -174,7 +174,7 @@ static void put_proof(const struct front *front, const char *id,
 static int verify(const struct front *front, const char *id, bool *is_wrong, struct bawn_error *err)
 {
     autoaudit struct bawn_audit *audit = NULL;
-    struct bawn_audit_proof proof;
+    struct bawn_audit_proof proof = {0};
     struct strbuf out = {0};
     int result = bawn_audit_open(id, &audit, err);
 
