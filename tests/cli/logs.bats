@@ -104,7 +104,7 @@ print([(s["state"], s["status"]) for s in json.load(sys.stdin)["sessions"] if s[
     # A command that could not be run was never a session. Others of this user's may come and go.
     grep -qaF 'echo said; exit 6' "$kept/$sid/record.json"
     run -127 "$BAWN" run --detach -- "no-such-program-$BASHPID"
-    [ -z "$(grep -rlaF "no-such-program-$BASHPID" "$kept" 2>/dev/null)" ]
+    run ! grep -rqaF "no-such-program-$BASHPID" "$kept"
 }
 
 @test "logs and wait: a name that is none, and values that are none" {
