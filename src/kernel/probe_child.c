@@ -32,13 +32,18 @@ bool probe_fail(struct probe_result *result, const char *step)
     return probe_fail_with(result, errno, step);
 }
 
-static _Noreturn void child_main(int result_fd, PROBE_WORK((*work)), const struct probe_env *env)
+static _Noreturn void child_main(pid_t parent, int result_fd, PROBE_WORK((*work)),
+                                 const struct probe_env *env)
 {
     struct probe_result result = {0};
     ssize_t put;
 
     /* Whoever started this may be killed: nobody would end us then. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* It may have been killed before that. In a pid namespace of our own nobody is seen above us.
+     */
+    if (getppid() != parent && getppid() != 0)
+        _exit(0);
     (void)work(&result, env);
     do
         put = write(result_fd, &result, sizeof(result));
@@ -49,6 +54,7 @@ static _Noreturn void child_main(int result_fd, PROBE_WORK((*work)), const struc
 int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const struct probe_env *env)
 {
     sigset_t all, before;
+    pid_t parent = getpid();
     int fds[2];
     int r = 0;
 
@@ -61,7 +67,7 @@ int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const stru
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     child->pid = process_split(-EBADF, NULL);
     if (child->pid == 0)
-        child_main(fds[1], work, env);
+        child_main(parent, fds[1], work, env);
     if (child->pid < 0)
         r = -errno;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
