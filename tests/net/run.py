@@ -122,7 +122,7 @@ def a_refusal_says_what_why_and_what_would_allow_it():
     answer = ask(get("other.test"))
     equal(status_of(answer), 403)
     for text in (b"X-Bawn-Denied: unlisted\r\n", b"Connection: close\r\n", b"text/plain", b"other.test:80",
-                 b"sandbox.network.allow", b"good.test"):
+                 b"--allow-host", b"bawn policy save host", b"good.test"):
         holds(text in answer, (text, answer))
     holds(b"X-Bawn-Denied: deny bad.test\r\n" in ask(get("bad.test")), "denied")
     answer = ask(get("ask.test"))
