@@ -11,14 +11,17 @@
 #include "kernel/cgroup_part.h"
 #include "kernel/probe_try.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 
 enum { CGROUP_LIMIT_MS = 10000 };
 
@@ -51,6 +54,30 @@ static PROBE_WORK(try_v1)
     return use_group(result, env->group[0], memory) && use_group(result, env->group[1], pids);
 }
 
+enum { LEFT_SECONDS = 10 };
+
+/* What probes left that were killed: nobody else knows of it. */
+static void remove_left(const char *dir_path)
+{
+    static const char name[] = "bawn-probe.";
+    DIR *dir = opendir(dir_path);
+    const struct dirent *entry;
+    struct stat st;
+
+    while (dir && (entry = readdir(dir))) {
+        long tid = strncmp(entry->d_name, name, sizeof(name) - 1) == 0
+                       ? strtol(entry->d_name + sizeof(name) - 1, NULL, 10)
+                       : 0;
+
+        if (tid > 0 && kill((pid_t)tid, 0) < 0 && errno == ESRCH &&
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            st.st_mtime + LEFT_SECONDS < time(NULL))
+            (void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
 /* Runs an attempt in new groups below these directories, and removes them again. */
 static int run_in_groups(PROBE_WORK((*work)), const char *const *dirs, size_t count,
                          struct probe_result *result)
@@ -61,6 +88,7 @@ static int run_in_groups(PROBE_WORK((*work)), const char *const *dirs, size_t co
     int r = 0;
 
     for (; made < count; made++) {
+        remove_left(dirs[made]);
         (void)snprintf(paths[made], sizeof(paths[made]), "%s/bawn-probe.%d", dirs[made],
                        (int)gettid());
         /* It is there already where two controllers are one hierarchy. */

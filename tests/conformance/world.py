@@ -154,6 +154,9 @@ class World:
         for name, data in programs.items():
             self.make_file(f"{START if name == 'probe' else BIN}/{name}".encode(), data, 0o755)
         for kind, text in self.case.layers:
+            # With an org policy each run must be recorded, which a sandbox in a sandbox without a home cannot.
+            if kind == "org":
+                text = text + (b"audit: on\n" if isinstance(text, bytes) else "audit: on\n")
             self.make_file(LAYERS[kind].encode(), text)
             if kind == "org":
                 os.chown("/etc/bawn", 0, 0)
