@@ -417,7 +417,7 @@ push.default=current" ]
     # What is made of the plan, and what it was made of before is removed, when the command has ended.
     for _ in 1 2; do
         at_home "$BAWN" run -- true
-        sleep 0.5
+        sleep 1
     done
     first=$(stat -c '%n %w' "$HOME"/.cache/bawn/plans/*)
     [ -n "$first" ]
