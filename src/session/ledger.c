@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "session/kept.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -58,17 +59,6 @@ bool ledger_is_id(const char *word)
            registry_is_sid(word + LEDGER_TIME_LENGTH + 1);
 }
 
-static int open_file(int dir_fd, const char *name, int flags)
-{
-    autoclose int fd =
-        openat(dir_fd, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
-    struct stat status;
-
-    if (fd < 0 || fstat(fd, &status) < 0)
-        return -errno;
-    return S_ISREG(status.st_mode) ? take_fd(&fd) : -EINVAL;
-}
-
 static void name_file(const char *id, char ret_name[static LEDGER_NAME_BYTES])
 {
     (void)snprintf(ret_name, LEDGER_NAME_BYTES, "%s" SUFFIX, id);
@@ -82,10 +72,10 @@ int ledger_make(const struct ledger_place *place, const char *id, int *ret_fd, i
 
     name_file(id, name);
     /* First: a trail without a head is one that somebody tampered with. */
-    head_fd = open_file(place->heads_fd, id, O_WRONLY | O_CREAT | O_EXCL);
+    head_fd = kept_open_file(place->heads_fd, id, O_WRONLY | O_CREAT | O_EXCL);
     if (head_fd < 0)
         return head_fd;
-    fd = open_file(place->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
+    fd = kept_open_file(place->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
     if (fd < 0) {
         (void)unlinkat(place->heads_fd, id, 0);
         return fd;
@@ -102,8 +92,8 @@ int ledger_open(const struct ledger_place *place, const char *id, int flags, int
     int fd;
 
     name_file(id, name);
-    fd = open_file(place->dir_fd, name, flags);
-    *ret_head_fd = fd < 0 ? -EBADF : open_file(place->heads_fd, id, flags);
+    fd = kept_open_file(place->dir_fd, name, flags);
+    *ret_head_fd = fd < 0 ? -EBADF : kept_open_file(place->heads_fd, id, flags);
     return fd;
 }
 

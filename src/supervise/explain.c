@@ -65,20 +65,13 @@ static bool is_outside(const struct call *call, const char *path)
     return lstat(guard_outside(call->guard, path, buffer), &st) == 0;
 }
 
-static bool is_inside(const struct call *call, const char *path)
-{
-    autoclose int fd = locate_openat2(call->locator.root_fd, path, O_PATH | O_NOFOLLOW,
-                                      RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-
-    return fd >= 0;
-}
-
 /* A directory that only leads to what is granted is there, and can be looked at. */
 static bool is_hidden(const struct call *call, const char *path)
 {
     enum guard_answer answer = guard_ask(call->guard, path, PATH_READ);
 
-    return answer == GUARD_REFUSE || (answer == GUARD_UNGRANTED && !is_inside(call, path));
+    return answer == GUARD_REFUSE ||
+           (answer == GUARD_UNGRANTED && !locate_is_there(&call->locator, path));
 }
 
 /* What is below the real home, say, and not in the private one. Processes and devices are the
@@ -86,7 +79,7 @@ static bool is_hidden(const struct call *call, const char *path)
 static bool is_covered(const struct call *call, const char *path)
 {
     return guard_is_private(call->guard, path) && !path_is_below(path, "/proc") &&
-           !path_is_below(path, "/dev") && !is_inside(call, path);
+           !path_is_below(path, "/dev") && !locate_is_there(&call->locator, path);
 }
 
 int explain_perform(struct call *call)
@@ -98,7 +91,7 @@ int explain_perform(struct call *call)
 
         if (is_hidden(call, path)) {
             if (is_outside(call, path))
-                report_refusal(call, path, is_inside(call, path) ? EACCES : ENOENT);
+                report_refusal(call, path, locate_is_there(&call->locator, path) ? EACCES : ENOENT);
             return 0;
         }
         if (is_covered(call, path)) {

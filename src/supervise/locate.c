@@ -121,6 +121,14 @@ static int open_linkless(const struct locator *locator, const char *path)
                           RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
 }
 
+bool locate_is_there(const struct locator *locator, const char *path)
+{
+    autoclose int fd = locate_openat2(locator->root_fd, path, O_PATH | O_NOFOLLOW,
+                                      RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+
+    return fd >= 0;
+}
+
 bool locate_is_inside(const struct locator *locator, int fd)
 {
     char path[LIMIT_PATH_BYTES];

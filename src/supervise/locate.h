@@ -89,6 +89,9 @@ int locate_path(const struct locator *locator, int fd, char path[static LIMIT_PA
 /* Opens for good what an O_PATH descriptor holds: a descriptor, or a negative errno. */
 int locate_open(const struct locator *locator, int fd, int flags, mode_t mode);
 
+/* Whether there is something at a path inside; for what is told, not for what is decided. */
+bool locate_is_there(const struct locator *locator, const char *path);
+
 /* Whether the descriptor is what its path names in the caller's root, by the same mount. */
 bool locate_is_inside(const struct locator *locator, int fd);
 /* Whether it was once, and the path that it was opened by is gone: path is what locate_path says.

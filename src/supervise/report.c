@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "kernel/sys.h"
 #include "policy/explain.h"
 #include "supervise/call.h"
 
@@ -122,14 +121,6 @@ static bool explain_covered(const struct call *call, const char *path, const cha
     return true;
 }
 
-static bool is_there(const struct call *call, const char *path)
-{
-    autoclose int fd = sys_openat2(call->locator.root_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                                   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-
-    return fd >= 0;
-}
-
 /* A grant is of what is there: the path, or the directory above it that is. False: that may be
  * written already, so the path itself has to be made outside first. */
 static bool find_grant(const struct call *call, const char *path,
@@ -138,7 +129,7 @@ static bool find_grant(const struct call *call, const char *path,
     char *slash = grant;
 
     (void)snprintf(grant, LIMIT_PATH_BYTES, "%s", path);
-    while (slash && !is_there(call, grant)) {
+    while (slash && !locate_is_there(&call->locator, grant)) {
         slash = strrchr(grant, '/');
         if (slash && slash != grant)
             *slash = '\0';
