@@ -269,6 +269,7 @@ gone() {
     for _ in {1..600}; do [ "$(tail -n1 "$log")" != late ] || break; sleep 0.05; done
     [ "$(tail -n1 "$log")" = late ]
     # Whoever is left and says ever more does not hold up the end.
+    : >"$log"
     # shellcheck disable=SC2016 # the words are the shell's inside
     timeout 60 "$BAWN" exec "$sid" -- sh -c 'while :; do echo y; done & until [ -s said ]; do sleep 0.05; done' \
         >"$log" &
