@@ -68,7 +68,7 @@ static void set_flags(struct compiler *compiler)
         (plan->process.may_trace ? IMAGE_MAY_TRACE : 0U) |
         (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
         (plan->process.has_own_time ? IMAGE_OWN_TIME : 0U) |
-        (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
+        (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U) | (plan_asks(plan) ? IMAGE_ASKS : 0U);
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
@@ -81,6 +81,7 @@ static void set_flags(struct compiler *compiler)
         head->upstream_proxy = compiler_string(compiler, proxy->text);
     head->network_engine = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_ENGINE);
     head->audit = (uint8_t)policy_number(plan->policy, SETTING_AUDIT);
+    head->ask_seconds = (uint32_t)policy_number(plan->policy, SETTING_ASK_TIMEOUT);
     if (compiler->input->policy_hash)
         (void)snprintf(head->policy_hash, sizeof(head->policy_hash), "%s",
                        compiler->input->policy_hash);

@@ -48,6 +48,7 @@ static void print_head(const struct image *image, struct strbuf *out)
                                        {IMAGE_OWN_TIME, "own time"},
                                        {IMAGE_HANDS_OVER, "hands-over"},
                                        {IMAGE_ENGINE, "an engine"},
+                                       {IMAGE_ASKS, "asks"},
                                        {IMAGE_VETH, "a pair of interfaces to the host"},
                                        {0}};
 

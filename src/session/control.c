@@ -54,6 +54,10 @@ static void drop(struct client *client)
     client->viewer = NULL;
     client->awaits_end = false;
     control_hang_up(client);
+    if (client->answers) {
+        client->answers = false;
+        asks_client_gone(session);
+    }
     if (!client->is_owner)
         return;
     session->has_ended = true;
@@ -204,6 +208,41 @@ static int handle_wait(struct client *client, const struct control_message *mess
     return 0;
 }
 
+static int handle_asks(struct client *client, const struct control_message *message, size_t size,
+                       const int fds[CONTROL_FDS])
+{
+    (void)size;
+    (void)fds;
+    if (is_crowded(client, message->job) || asks_open(client->control->session) < 0)
+        return 0;
+    client->answers = true;
+    asks_tell(client);
+    return 0;
+}
+
+static int handle_answer(struct client *client, const struct control_message *message, size_t size,
+                         const int fds[CONTROL_FDS])
+{
+    uint32_t scope = message->flags >> CONTROL_SCOPE_SHIFT;
+    struct ask_answer answer = {.is_allowed = message->flags & CONTROL_YES,
+                                .scope = (enum ask_scope)scope,
+                                .saved = message->value,
+                                .by = ASK_BY_CLIENT};
+    struct ucred peer = {0};
+    socklen_t length = sizeof(peer);
+
+    (void)size;
+    (void)fds;
+    if (!client->answers || scope >= ASK_SCOPES || message->value < 0 ||
+        message->value > BAWN_SCOPE_ORG + 1)
+        return -EPROTO;
+    if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0)
+        answer.pid = peer.pid;
+    /* One that was settled meanwhile: everybody was told. */
+    (void)asks_answer(client->control->session, message->job, &answer);
+    return 0;
+}
+
 typedef int (*handler)(struct client *client, const struct control_message *message, size_t size,
                        const int fds[CONTROL_FDS]);
 static const handler handlers[CONTROL_COUNT] = {
@@ -211,6 +250,7 @@ static const handler handlers[CONTROL_COUNT] = {
     [CONTROL_STOP] = handle_stop,     [CONTROL_METRICS] = handle_metrics,
     [CONTROL_ATTACH] = handle_attach, [CONTROL_RESIZE] = handle_resize,
     [CONTROL_WAIT] = handle_wait,     [CONTROL_HOSTS] = handle_hosts,
+    [CONTROL_ASKS] = handle_asks,     [CONTROL_ANSWER] = handle_answer,
 };
 
 static int on_client(void *context, uint32_t events)

@@ -115,6 +115,14 @@ void session_event(struct session *session, const struct event *event)
         note_refusal(session, event);
         notes_take(&session->notes, event);
         break;
+    case EVENT_ASKED:
+        asks_take(session, event);
+        break;
+    case EVENT_GIVEN_UP:
+        asks_give_up(session, event);
+        break;
+    case EVENT_SETTLED:
+        break;
     case EVENT_STREAM:
         if (event->who == WHO_RECORDER)
             recorder_take(&session->recorder, event);
@@ -182,6 +190,7 @@ int session_lost(struct session *session, enum event_who who, int wait_status)
 
     /* What it said last comes first. */
     session_hear(session);
+    asks_asker_gone(session, who);
     if (wait_status != 0)
         session_event(session, &event);
     if (!processes[who].is_needed)

@@ -6,6 +6,7 @@
 #include "base/loop.h"
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
+#include "session/asks.h"
 #include "session/audit.h"
 #include "session/hosts.h"
 #include "session/keeper.h"
@@ -60,6 +61,7 @@ struct session {
     struct net net;
     struct hosts *hosts;       /* NULL: none was named yet */
     struct refusals *refusals; /* the same */
+    struct asks *asks;         /* NULL: nobody has asked, or wants to be */
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */

@@ -30,6 +30,7 @@ struct supervisor_options {
     /* With IMAGE_HANDS_OVER; else not looked at. */
     int dial_fd;  /* to bawn-net, borrowed; -EBADF: none */
     uint64_t net; /* the sandbox's network: see handed_net */
+    int answer_fd; /* where answers come (wire/ask.h), borrowed; -EBADF: nobody can be asked */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);

@@ -188,6 +188,7 @@ enum image_flag {
         128, /* made from many files, from some that changed, or in haste: for one start only */
     IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which
                                 hands sockets of the host's in for opaque rules */
+    IMAGE_ASKS = 32768,      /* a rule on paths says ask: the supervisor may have to */
 };
 
 /* The order is the order of the sizes in image.c. */
@@ -228,6 +229,7 @@ struct image {
     uint32_t last_capability; /* that the kernel has */
     uint32_t dropped;         /* of the notes: what was asked for, and best effort goes without */
     uint32_t backend;         /* enum backend_id: what carries it out */
+    uint32_t ask_seconds;     /* SETTING_ASK_TIMEOUT */
     uint8_t network_mode, network_unlisted; /* SETTING_NETWORK_MODE, SETTING_NETWORK_UNLISTED */
     uint16_t network_mtu;    /* SETTING_NETWORK_MTU; 0: the kernel's, or the engine's own */
     uint32_t upstream_proxy; /* string: SETTING_NETWORK_UPSTREAM_PROXY; 0: none */
