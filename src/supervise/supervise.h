@@ -28,8 +28,8 @@ struct supervisor_options {
     void *context;
     const struct streams *streams; /* NULL: none came in */
     /* With IMAGE_HANDS_OVER; else not looked at. */
-    int dial_fd;  /* to bawn-net, borrowed; -EBADF: none */
-    uint64_t net; /* the sandbox's network: see handed_net */
+    int dial_fd;   /* to bawn-net, borrowed; -EBADF: none */
+    uint64_t net;  /* the sandbox's network: see handed_net */
     int answer_fd; /* where answers come (wire/ask.h), borrowed; -EBADF: nobody can be asked */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
