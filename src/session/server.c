@@ -17,6 +17,11 @@ static void report(void *context, const struct event *event)
     event_send(context, *event);
 }
 
+static bool ask(void *context, const struct event *event)
+{
+    return event_ask(context, *event);
+}
+
 /*
  * Holds:    the caller's rights; the listener of the filter, the sandbox's root.
  * Must:     answer until nobody is left inside, in the sandbox's control groups.
@@ -33,6 +38,7 @@ static int serve(void *context, struct event_sender *events, struct bawn_error *
     options.notify_fd = NOTIFY_FD;
     options.root_fd = ROOT_FD;
     options.report = report;
+    options.ask = ask;
     options.context = events;
     if (options.answer_fd >= 0)
         options.answer_fd = further++;

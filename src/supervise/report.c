@@ -35,7 +35,7 @@ static bool may_tell(struct reports *reports)
     return reports->told++ < TOLD_A_SECOND;
 }
 
-static void read_exe(struct caller *caller, char *exe, size_t size)
+void report_exe(struct caller *caller, char *exe, size_t size)
 {
     int proc_fd = caller_proc(caller);
     ssize_t got = proc_fd < 0 ? -1 : readlinkat(proc_fd, "exe", exe, size - 1);
@@ -67,7 +67,7 @@ static void tell(struct reports *reports, struct refusal *refusal, const struct 
         event.pid = (int32_t)call->notif->pid;
         (void)caller_name(call->caller, name);
         event_read_argv(caller_proc(call->caller), argv);
-        read_exe(call->caller, exe, sizeof(exe));
+        report_exe(call->caller, exe, sizeof(exe));
     }
     refusal->untold = 0;
     reports->lost = 0;

@@ -13,6 +13,7 @@
 #include "wire/event.h"
 
 struct call;
+struct caller;
 struct call_kind;
 
 enum { REPORT_REFUSALS = 32, REPORT_GITFILES = 8, REPORT_PATH_BYTES = 1024 };
@@ -40,6 +41,9 @@ struct reports {
     char *gitfiles[REPORT_GITFILES];
     unsigned gitfile_count;
 };
+
+/* The program of a caller. */
+void report_exe(struct caller *caller, char *exe, size_t size);
 
 void report_refusal(const struct call *call, const char *path, int errnum);
 /* The kernel refused what the rules left to a read-only mount: also a refusal, if it is not one
