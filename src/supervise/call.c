@@ -151,6 +151,15 @@ static bool is_asked_for(const struct call *call, const char *path, enum path_op
     return guard_asks(call->guard, path, op, &decision) && questions_put(call, path, op, &decision);
 }
 
+/* Whether a link on the way is in the way. */
+static bool is_barred(const struct call *call, const char *path)
+{
+    const struct path_decision *bar = &call->locator.bar;
+
+    return bar->access != ACCESS_UNSET &&
+           !(bar->access == ACCESS_ASK && questions_put(call, path, PATH_WRITE, bar));
+}
+
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
                       enum path_op op)
 {
@@ -161,7 +170,7 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
         answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
     if (answer == GUARD_REFUSE && is_asked_for(call, path, op))
         answer = GUARD_ALLOW;
-    if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.bar.access != ACCESS_UNSET))
+    if (answer == GUARD_REFUSE || (op == PATH_WRITE && is_barred(call, path)))
         return -EACCES;
     /* SECURITY: GIT~1 is .git there, and nobody says so. */
     if (op == PATH_WRITE && guard_may_be_short(call->guard, path) && has_short_names(fd))
