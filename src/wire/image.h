@@ -188,7 +188,7 @@ enum image_flag {
         128, /* made from many files, from some that changed, or in haste: for one start only */
     IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which
                                 hands sockets of the host's in for opaque rules */
-    IMAGE_ASKS = 32768,      /* a rule on paths says ask: the supervisor may have to */
+    IMAGE_ASKS = 131072,     /* a rule on paths says ask: the supervisor may have to */
 };
 
 /* The order is the order of the sizes in image.c. */
