@@ -16,11 +16,14 @@
 enum { TICK_MS = 250 };
 
 /* Tells who asked. Whoever does not read the answer does without. */
-static void tell_asker(const struct session *session, const struct asker *asker, bool is_allowed,
-                       enum ask_scope scope)
+static void tell_asker(const struct session *session, const struct asker *asker,
+                       const struct ask_answer *answer)
 {
-    const struct ask_verdict verdict = {
-        .kind = NET_VERDICT, .scope = scope, .number = asker->number, .is_allowed = is_allowed};
+    const struct ask_verdict verdict = {.kind = NET_VERDICT,
+                                        .scope = answer->scope,
+                                        .number = asker->number,
+                                        .is_allowed = answer->is_allowed,
+                                        .by = answer->by};
     int sock = asker->who == WHO_NET ? session->net.control_fd : session->server.answer_fd;
 
     if (sock >= 0)
@@ -56,12 +59,12 @@ static const struct asks_kept *find_kept(const struct asks *asks, const struct e
 }
 
 /* False: it holds once. */
-static bool keep(struct asks *asks, const struct event *event, bool is_allowed,
-                 enum ask_scope scope)
+static bool keep(struct asks *asks, const struct event *event, const struct ask_answer *answer)
 {
     const char *path = event->texts[EVENT_PATH];
-    bool is_tree = scope == ASK_SESSION_TREE;
-    struct asks_kept kept = {.is_tree = is_tree, .is_allowed = is_allowed};
+    bool is_tree = answer->scope == ASK_SESSION_TREE;
+    struct asks_kept kept = {
+        .is_tree = is_tree, .is_allowed = answer->is_allowed, .by = answer->by};
 
     if (asks->kept_count == ASKS_KEPT)
         return false;
@@ -150,7 +153,7 @@ static void settle(struct session *session, struct ask *ask, const struct ask_an
                                       .value = (int32_t)answer->by};
 
     for (unsigned i = 0; i < ask->asker_count; i++)
-        tell_asker(session, &ask->askers[i], answer->is_allowed, answer->scope);
+        tell_asker(session, &ask->askers[i], answer);
     tell_settled(session, ask, answer);
     tell_clients(session, &message, NULL, 0);
     forget(ask);
@@ -265,20 +268,23 @@ int asks_open(struct session *session)
 void asks_take(struct session *session, const struct event *event)
 {
     const struct asker asker = {.who = (enum event_who)event->who, .number = event->number};
+    const struct ask_answer none = {.by = ASK_BY_NOBODY};
     const struct asks_kept *kept;
     struct ask *same;
 
     if (asks_open(session) < 0) {
-        tell_asker(session, &asker, false, ASK_ONCE);
+        tell_asker(session, &asker, &none);
         return;
     }
     kept = find_kept(session->asks, event);
     same = find_same(session->asks, event);
     if (kept)
-        tell_asker(session, &asker, kept->is_allowed,
-                   kept->is_tree ? ASK_SESSION_TREE : ASK_SESSION);
+        tell_asker(session, &asker,
+                   &(struct ask_answer){.is_allowed = kept->is_allowed,
+                                        .scope = kept->is_tree ? ASK_SESSION_TREE : ASK_SESSION,
+                                        .by = kept->by});
     else if (same ? !join(same, &asker) : !can_ask(session) || !put(session, event))
-        tell_asker(session, &asker, false, ASK_ONCE);
+        tell_asker(session, &asker, &none);
 }
 
 static void drop_asker(struct ask *ask, unsigned index)
@@ -342,7 +348,7 @@ int asks_answer(struct session *session, uint32_t id, const struct ask_answer *a
         given.scope = ASK_SESSION;
     if (given.saved && given.scope == ASK_ONCE)
         given.scope = ASK_SESSION;
-    if (given.scope != ASK_ONCE && !keep(session->asks, &ask->event, given.is_allowed, given.scope))
+    if (given.scope != ASK_ONCE && !keep(session->asks, &ask->event, &given))
         given.scope = ASK_ONCE;
     if (given.saved)
         asks_save(session, ask, &given);

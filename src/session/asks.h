@@ -50,6 +50,7 @@ struct ask {
 struct asks_kept {
     char *op, *path; /* owned; of a tree the directory, with a slash at the end */
     bool is_tree, is_allowed;
+    enum ask_end by;
 };
 
 struct saver {

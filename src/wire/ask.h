@@ -40,7 +40,7 @@ struct ask_verdict {
     uint32_t scope; /* enum ask_scope */
     uint64_t number;
     uint32_t is_allowed;
-    uint32_t reserved;
+    uint32_t by; /* enum ask_end: whose answer it is; ASK_BY_NOBODY: nobody could be asked */
 };
 
 #endif

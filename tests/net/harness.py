@@ -18,7 +18,7 @@ RESOLV, WHO = 0, 2
 QUESTION = struct.Struct("=2IQ4H16s16s")
 ANSWER = struct.Struct("=IiQQ16s1024s")
 CLIENT = (4711, b"tester", b"/usr/bin/tester")  # who every client is, as the launcher would tell it
-EVENT_HEAD = struct.Struct("=4I2i2I2Q2I")
+EVENT_HEAD = struct.Struct("=4I2i2I2Q2IQ")
 
 
 def enter_namespace():
