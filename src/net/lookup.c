@@ -38,6 +38,7 @@ struct known {
 struct wish {
     struct host name;
     bool is_own; /* the policy's own: see lookup_start_own */
+    bool is_approved;
     void (*done)(void *context, const struct lookup_answer *answer);
     void *context;
 };
@@ -148,11 +149,14 @@ static void tell(const struct lookups *lookups, const struct wish *wish, const s
         answer.end = LOOKUP_FAILED;
         answer.failure = "out of memory";
     } else if (known->count > 0) {
-        answer.count = wish->is_own ? vet_none(addresses, known->count, wish->name.port, allowed)
-                                    : vet_addresses(lookups->policy, &wish->name, addresses,
-                                                    known->count, allowed, &answer.decision);
+        answer.count =
+            wish->is_own ? vet_none(addresses, known->count, wish->name.port, allowed)
+                         : vet_addresses(lookups->policy, &wish->name, wish->is_approved, addresses,
+                                         known->count, allowed, &answer.asked, &answer.decision);
         answer.addresses = allowed;
-        answer.end = answer.count ? LOOKUP_FOUND : LOOKUP_BARRED;
+        answer.end = answer.count                           ? LOOKUP_FOUND
+                     : answer.decision.access == ACCESS_ASK ? LOOKUP_ASKS
+                                                            : LOOKUP_BARRED;
         answer.failure = answer.count ? NULL : "address not allowed";
     }
     wish->done(wish->context, &answer);
@@ -345,6 +349,15 @@ int lookup_start_own(struct lookups *lookups, const struct host *name,
                      struct lookup **ret_lookup, struct bawn_error *err)
 {
     const struct wish wish = {.name = *name, .is_own = true, .done = done, .context = context};
+
+    return start(lookups, &wish, ret_lookup, err);
+}
+
+int lookup_start_approved(struct lookups *lookups, const struct host *name,
+                          void (*done)(void *context, const struct lookup_answer *answer),
+                          void *context, struct lookup **ret_lookup, struct bawn_error *err)
+{
+    const struct wish wish = {.name = *name, .is_approved = true, .done = done, .context = context};
 
     return start(lookups, &wish, ret_lookup, err);
 }

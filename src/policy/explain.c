@@ -283,12 +283,12 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
         strbuf_add(out, "' is for one program; take 'by' out to open the host to all");
     } else {
         (void)rule_for_host(decision, asked, NULL, &advice);
-        if (decision->access == ACCESS_ASK)
-            strbuf_add(out, "this version asks nobody: ");
         strbuf_add(out, "add --allow-host '");
         strbuf_add_escaped(out, asked);
         strbuf_add(out, "', or save it: ");
         rule_command(&advice, out);
+        if (decision->access == ACCESS_ASK)
+            strbuf_add(out, "; 'bawn approve' answers when it is asked about");
     }
 }
 

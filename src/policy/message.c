@@ -290,7 +290,7 @@ const char *message_net_why(const struct net_decision *decision, struct strbuf *
     if (decision->reason == NET_BY_MODE)
         strbuf_add(out, "there is no network");
     else if (decision->access == ACCESS_ASK)
-        strbuf_add(out, "it needs approval, and this version asks nobody");
+        strbuf_add(out, "it needs approval");
     else if (decision->reason == NET_BY_SPECIAL)
         strbuf_addf(out, "%s addresses must be listed by address", decision->special);
     else if (decision->reason == NET_BY_ROUTE)

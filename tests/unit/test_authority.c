@@ -144,7 +144,7 @@ static const char *leads(const char *text, const char *name, const char *address
     load(&test, &document, 1);
     ck_assert_ptr_null(host_parse_target(name, &host));
     ck_assert(host_parse_address(address, &has));
-    decide_net_address(&test.policy, &host, &has, &decision);
+    decide_net_address(&test.policy, &host, false, &has, &decision);
     test_policy_done(&test);
     return access_word(decision.access);
 }
