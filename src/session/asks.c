@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "session/control.h"
 #include "session/own.h"
+#include "session/prompt.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,7 +82,9 @@ static bool keep(struct asks *asks, const struct event *event, const struct ask_
 
 static bool can_ask(const struct session *session)
 {
-    if (session->asks->changed)
+    const struct asks *asks = session->asks;
+
+    if (asks->changed && (!asks->is_there || asks->is_there(session)))
         return true;
     for (size_t i = 0; session->control && i < CONTROL_CLIENTS_MAX; i++) {
         const struct client *client = &session->control->clients[i];
@@ -260,9 +263,13 @@ static bool join(struct ask *ask, const struct asker *asker)
 
 int asks_open(struct session *session)
 {
+    if (session->asks)
+        return 0;
+    session->asks = calloc(1, sizeof(*session->asks));
     if (!session->asks)
-        session->asks = calloc(1, sizeof(*session->asks));
-    return session->asks ? 0 : -ENOMEM;
+        return -ENOMEM;
+    prompt_open(session);
+    return 0;
 }
 
 void asks_take(struct session *session, const struct event *event)

@@ -68,6 +68,8 @@ struct asks {
     struct loop_timer timer;
     /* Of the terminal: some question came or went. NULL: nobody can be asked there. */
     void (*changed)(struct session *session);
+    /* Whether somebody is there now; NULL: always. */
+    bool (*is_there)(const struct session *session);
 };
 
 /* Makes room for them, if there is none yet. */

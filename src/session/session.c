@@ -10,6 +10,7 @@
 #include "session/control.h"
 #include "session/output.h"
 #include "session/own.h"
+#include "session/prompt.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -391,6 +392,7 @@ static int record_end(struct session *session, int result, struct bawn_error *er
 
 static int end(struct session *session, int result, struct bawn_error *err)
 {
+    prompt_done(session);
     terminal_stop(&session->terminal);
     relays_stop(&session->relays);
     if (session->scribe)

@@ -56,6 +56,7 @@ enum option_id {
     OPTION_SCOPE,
     OPTION_DRY_RUN,
     OPTION_REOPEN,
+    OPTION_PROMPT,
 };
 
 /* What a shell can offer where any text may stand. */

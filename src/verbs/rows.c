@@ -10,6 +10,7 @@ static const char *const networks[] = {"none", "proxy", "isolated", "veth", "hos
 static const char *const limits[] = {"default", "strict", "none", NULL};
 
 static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const prompts[] = {"auto", "never", NULL};
 
 static const struct option rows[] = {
     {.id = OPTION_WORKSPACE,
@@ -253,6 +254,12 @@ static const struct option run_rows[] = {
      .name = "write-back",
      .help = "At the end, replace your files of mode copy by the copies that the command changed, "
              "except where yours changed meanwhile. Look at them: a contained program wrote them."},
+    {.id = OPTION_PROMPT,
+     .name = "prompt",
+     .value = "WHEN",
+     .words = prompts,
+     .help = "What a rule asks about is asked on your terminal: auto, where bawn is in its "
+             "foreground; or never. 'bawn approve' answers, too. Default: auto."},
     {.id = OPTION_DEBUG_LOG,
      .name = "debug-log",
      .value = "FILE",
