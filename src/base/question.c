@@ -146,23 +146,21 @@ static const char *verb_of(const char *op)
     return op;
 }
 
-void question_add_wish(const struct bawn_notice *notice, struct strbuf *out)
+/* KERNEL: a name of a process has 15 bytes. */
+static bool is_named_by(const char *path, const char *comm)
 {
-    question_add_text(out, verb_of(notice->op));
-    strbuf_add(out, " ");
-    question_add_text(out, notice->path);
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return path && strncmp(comm, slash ? slash + 1 : path, strlen(comm)) == 0;
 }
 
 static void add_process(const struct bawn_notice *notice, struct strbuf *out)
 {
-    const char *slash = strrchr(notice->exe, '/');
-    const char *name = slash ? slash + 1 : notice->exe;
-
     question_add_text(out, *notice->exe ? notice->exe : "a program that could not be looked at");
     if (notice->pid > 0)
         strbuf_addf(out, ", pid %d", notice->pid);
-    /* KERNEL: a name has 15 bytes. */
-    if (*notice->comm && strncmp(notice->comm, name, strlen(notice->comm)) != 0) {
+    if (*notice->comm && !is_named_by(notice->exe, notice->comm) &&
+        !is_named_by(notice->argv[0], notice->comm)) {
         strbuf_add(out, ", calls itself ");
         add_quoted(out, notice->comm);
     }
@@ -264,7 +262,9 @@ static bool fill_fields(const struct bawn_notice *notice, unsigned cols,
     add_argv(notice, &fields[FIELD_ARGV].text);
     fields[FIELD_WISH].label = "wants";
     strbuf_add(&fields[FIELD_WISH].text, "to ");
-    question_add_wish(notice, &fields[FIELD_WISH].text);
+    question_add_text(&fields[FIELD_WISH].text, verb_of(notice->op));
+    strbuf_add(&fields[FIELD_WISH].text, " ");
+    question_add_text(&fields[FIELD_WISH].text, notice->path);
     fields[FIELD_WHY].label = "why";
     add_why(notice, &fields[FIELD_WHY].text);
     fields[FIELD_RULE].label = "rule";
@@ -606,15 +606,14 @@ bool question_scroll(struct question_view *view, enum key key)
 
 void question_paint(const char *lines, struct strbuf *out)
 {
-    strbuf_add(out, "\033[m\033[H");
+    strbuf_add(out, "\033[m");
     for (unsigned row = 1; *lines; row++) {
         size_t length = strcspn(lines, "\n");
+        const char *next = lines + length + (lines[length] == '\n');
 
-        /* What is behind it goes first: after a full line that would be its last character. */
-        strbuf_addf(out, "\033[%u;1H\033[K", row);
+        /* What was there goes first: after a full line that would be its last character. */
+        strbuf_addf(out, "\033[%u;1H\033[%s", row, *next ? "K" : "J");
         strbuf_add_bytes(out, lines, length);
-        lines += length;
-        if (*lines)
-            strbuf_add(out, *++lines ? "" : "\033[1B\r\033[J");
+        lines = next;
     }
 }

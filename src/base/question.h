@@ -43,8 +43,6 @@ bool question_answer(const struct bawn_notice *notice, enum key key,
 /* Whether it looks at more of it. */
 bool question_scroll(struct question_view *view, enum key key);
 
-/* What is wanted, in one line: "write /x". */
-void question_add_wish(const struct bawn_notice *notice, struct strbuf *out);
 /* Adds the last characters that fit; what is before them is a '<'. */
 void question_add_end(struct strbuf *out, const char *text, unsigned cols);
 /* Adds bytes from anywhere, escaped as above; and how many columns such text takes. */

@@ -57,6 +57,11 @@ enum option_id {
     OPTION_DRY_RUN,
     OPTION_REOPEN,
     OPTION_PROMPT,
+    OPTION_LIST,
+    OPTION_ANSWER_YES,
+    OPTION_ANSWER_NO,
+    OPTION_ANSWER_SCOPE,
+    OPTION_ANSWER_SAVE,
 };
 
 /* What a shell can offer where any text may stand. */

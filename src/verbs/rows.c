@@ -10,6 +10,8 @@ static const char *const networks[] = {"none", "proxy", "isolated", "veth", "hos
 static const char *const limits[] = {"default", "strict", "none", NULL};
 
 static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const answer_scopes[] = {"once", "session", "directory", NULL};
+static const char *const answer_files[] = {"user", "project", "local", NULL};
 static const char *const prompts[] = {"auto", "never", NULL};
 
 static const struct option rows[] = {
@@ -379,6 +381,31 @@ static const struct option wait_rows[] = {
 };
 const struct option_group wait_options = {"For how long", wait_rows,
                                           sizeof(wait_rows) / sizeof(wait_rows[0])};
+
+static const struct option approve_rows[] = {
+    {.id = OPTION_LIST, .name = "list", .help = "Print what waits now, and end."},
+    {.id = OPTION_ANSWER_YES,
+     .name = "yes",
+     .value = "ID",
+     .help = "Allow what a question is about. ID is SESSION:NUMBER, as --list shows it, or the "
+             "number alone."},
+    {.id = OPTION_ANSWER_NO, .name = "no", .value = "ID", .help = "Deny it."},
+    {.id = OPTION_ANSWER_SCOPE,
+     .name = "scope",
+     .value = "SCOPE",
+     .words = answer_scopes,
+     .help = "For how much --yes or --no holds: once, for the same thing while the session lasts, "
+             "or for all that is in its directory. Default: once; with --save: session."},
+    {.id = OPTION_ANSWER_SAVE,
+     .name = "save",
+     .value = "FILE",
+     .words = answer_files,
+     .help =
+         "Also save the rule for later sessions, as 'bawn policy save' would with this --scope: "
+         "in your own policy or in one of the project's."},
+};
+const struct option_group approve_options = {"What is answered", approve_rows,
+                                             sizeof(approve_rows) / sizeof(approve_rows[0])};
 
 static const struct option every_verb[] = {
     {.id = OPTION_JSON, .name = "json", .help = "Print one JSON document, errors too."},
