@@ -157,6 +157,9 @@ static int read_scope(const struct command *command, const struct question *ques
     if (scope == SCOPE_DIR && !question->has_tree)
         return refuse(err, "approve.scope", "its directory cannot be granted as a whole",
                       "only a question with \"grant_tree\" has the scope \"dir\"; use \"file\"");
+    if (persist > 0 && !question->has_grant)
+        return refuse(err, "approve.scope", "no rule of yours can say that in later sessions",
+                      "only a question with \"grant\" can be kept; use \"persist\": \"session\"");
     answer->scope = scope == SCOPE_ONCE  ? BAWN_ANSWER_ONCE
                     : scope == SCOPE_DIR ? BAWN_ANSWER_SESSION_TREE
                                          : BAWN_ANSWER_SESSION;

@@ -32,6 +32,7 @@ struct question {
     uint64_t serial; /* in the order in which they came, from 1 */
     unsigned id;
     bool is_net;
+    bool has_grant;
     bool has_tree;
     bool is_stale; /* the connection broke: it has not been told anew */
     char *line;    /* the event; owned */

@@ -95,8 +95,10 @@ static void take_asked(struct served *session, const struct bawn_notice *notice)
 {
     struct approvals *approvals = session->approvals;
     struct question *known = find(session, notice->id);
-    struct question question = {
-        .id = notice->id, .is_net = tell_is_net(notice), .has_tree = *notice->grant_tree != '\0'};
+    struct question question = {.id = notice->id,
+                                .is_net = tell_is_net(notice),
+                                .has_grant = *notice->grant != '\0',
+                                .has_tree = *notice->grant_tree != '\0'};
     autostrbuf struct strbuf line = {0};
     char id[SERVED_ID_BYTES];
 
