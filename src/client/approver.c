@@ -8,6 +8,7 @@
 
 #include <bawn/approve.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
@@ -35,6 +36,9 @@ int bawn_approver_open(const char *sid, struct bawn_approver **ret_approver, str
     result = bawn_session_open(sid, &approver->session, err);
     if (result == 0)
         result = client_tell(approver->session, &message, NULL, 0, NULL, err);
+    /* Who watches many is not held up by one that reads nothing: it gets no answer. */
+    if (result == 0 && fcntl(bawn_session_fd(approver->session), F_SETFL, O_NONBLOCK) < 0)
+        result = error_errno(err, errno, "take the connection to the session");
     if (result < 0) {
         bawn_session_close(approver->session);
         return result;

@@ -197,6 +197,10 @@ static int on_tick(void *context)
         else if (ask->id && now_ms >= ask->until_ms)
             settle(session, ask, &(struct ask_answer){.by = ASK_BY_TIME});
     }
+    if (asks->expects_ms && now_ms >= asks->expects_ms) {
+        asks->expects_ms = 0;
+        asks_client_gone(session);
+    }
     if (!watches(asks))
         loop_stop_timer(&session->loop, &asks->timer);
     return 0;
@@ -290,7 +294,8 @@ void asks_take(struct session *session, const struct event *event)
                    &(struct ask_answer){.is_allowed = kept->is_allowed,
                                         .scope = kept->is_tree ? ASK_SESSION_TREE : ASK_SESSION,
                                         .by = kept->by});
-    else if (same ? !join(same, &asker) : !can_ask(session) || !put(session, event))
+    else if (same ? !join(same, &asker)
+                  : !(can_ask(session) || asks_expect(session)) || !put(session, event))
         tell_asker(session, &asker, &none);
 }
 

@@ -66,6 +66,7 @@ struct asks {
     unsigned kept_count;
     struct saver savers[ASKS_SAVERS];
     struct loop_timer timer;
+    int64_t expects_ms; /* until when somebody may still come; 0: nobody is expected */
     /* Of the terminal: some question came or went. NULL: nobody can be asked there. */
     void (*changed)(struct session *session);
     /* Whether somebody is there now; NULL: always. */
@@ -99,6 +100,9 @@ void asks_client_gone(struct session *session);
 /* The process is gone: nobody waits for what it asked. */
 void asks_asker_gone(struct session *session, enum event_who who);
 void asks_done(struct session *session);
+
+/* session/asks_expect.c: nobody can be asked yet, but somebody answers for all sessions. */
+bool asks_expect(struct session *session);
 
 /* session/asks_save.c: the rule that would allow it, or deny it, for later sessions. Failures are
  * said. */

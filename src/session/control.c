@@ -14,13 +14,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-
-#ifndef PIDFD_GET_PID_NAMESPACE
-#define PIDFD_GET_PID_NAMESPACE _IO(0xff, 5)
-#endif
 
 void control_answer(struct client *client, const struct control_message *message, const void *bytes,
                     size_t size, int fd)
@@ -276,20 +271,6 @@ static int on_client(void *context, uint32_t events)
     return 0;
 }
 
-/* The pid namespace of a process, as a file; zeros when it cannot be told. */
-static struct stat namespace_of(int pidfd, pid_t pid)
-{
-    struct stat status;
-    autoclose int fd = ioctl(pidfd, PIDFD_GET_PID_NAMESPACE);
-    char path[48];
-
-    if (fd >= 0)
-        return fstat(fd, &status) == 0 ? status : (struct stat){0};
-    /* KERNEL(6.11): before, it is looked up by path, which takes the kernel ten times as long. */
-    (void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-    return stat(path, &status) == 0 ? status : (struct stat){0};
-}
-
 /*
  * SECURITY: the user that started the session, or root; and from outside: what
  * runs in a sandbox of an ordinary user has the same uid. The socket is not to
@@ -297,15 +278,7 @@ static struct stat namespace_of(int pidfd, pid_t pid)
  */
 static bool may_connect(const struct control *control, int fd)
 {
-    pid_t pid = 0;
-    autoclose int pidfd = process_peer(fd, &pid);
-    struct stat theirs;
-
-    if (pidfd < 0)
-        return false;
-    theirs = namespace_of(pidfd, pid);
-    return control->own_ns.st_ino != 0 && theirs.st_ino == control->own_ns.st_ino &&
-           theirs.st_dev == control->own_ns.st_dev && process_is_there(pidfd);
+    return process_peer_is_in(fd, &control->own_ns);
 }
 
 static struct client *free_client(struct control *control)
@@ -374,7 +347,7 @@ int control_new(struct session *session, struct bawn_error *err)
 int control_listen(struct control *control, int fd, struct bawn_error *err)
 {
     control->listen_fd = fd;
-    control->own_ns = namespace_of(-EBADF, getpid());
+    control->own_ns = process_namespace(-EBADF, getpid());
     control->listen_source = (struct loop_source){
         .fd = fd, .events = POLLIN, .ready = on_connection, .context = control};
     return loop_add(&control->session->loop, &control->listen_source, err);
