@@ -366,6 +366,69 @@ print([(e["answer"], e["dry_run"], e.get("line")) for e in map(json.loads, open(
     grep -q "would deny once: write $WORK/b.key" "$LOG"
 }
 
+@test "supervise: hosts are asked about, and an answer for later sessions is saved" {
+    local port server
+
+    mkdir www
+    echo hello >www/index.html
+    python3 -u -m http.server 0 --bind 127.0.0.1 --directory www >"$BATS_TEST_TMPDIR/http" 2>&1 3>&- &
+    server=$!
+    until_true grep -q 'port [0-9]' "$BATS_TEST_TMPDIR/http"
+    port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$BATS_TEST_TMPDIR/http")
+    local get=("$BAWN" run --net proxy --ask-host "a.example:$port" --set sandbox.network.hosts.a.example=127.0.0.1 --
+        python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read())' "http://a.example:$port/")
+    rules <<<"rules: [{op: connect, host: '*.example:$port', answer: deny}]"
+    supervise --rules "$BATS_TEST_TMPDIR/rules.yaml"
+    run ! "${get[@]}"
+    grep -q "deny once: connect a.example:$port" "$LOG"
+    rules <<<"rules: [{op: connect, host: '*.example:$((port + 1))', answer: deny}, {host: '**.example', answer: allow, persist: user}]"
+    kill -HUP "$SUPERVISOR"
+    until_true grep -q 'read anew' "$LOG"
+    run -0 "${get[@]}"
+    [[ $output == *hello* ]]
+    grep -q "allow host and save in user: connect a.example:$port" "$LOG"
+    until_true grep -q "a.example:$port" "$XDG_CONFIG_HOME/bawn/policy.yaml"
+    kill "$SUPERVISOR"
+    wait "$SUPERVISOR"
+    rm "$XDG_CONFIG_HOME/bawn/policy.yaml"
+    supervise
+    python3 - "$SOCKET" "$port" >"$BATS_TEST_TMPDIR/two" 2>&1 3>&- <<EOF &
+import sys; sys.path.insert(0, "$BATS_TEST_DIRNAME")
+from supervise import Client
+client = Client(sys.argv[1])
+print("ready", flush=True)
+question = client.question()
+assert (question["type"], question["op"], question["host"], question["port"]) == ("event.net_request", "connect", "a.example", int(sys.argv[2])), question
+assert question["grant"] == "host a.example:" + sys.argv[2] and "path" not in question, question
+client.say({"type": "cmd.approve", "id": question["id"], "scope": "file", "seq": 5})
+assert client.reply(5)["error"]["code"] == "approve.scope"
+client.say({"type": "cmd.approve", "id": question["id"], "persist": "user", "seq": 6})
+assert client.reply(6)["ok"]
+while (event := client.hear())["type"] != "event.session": pass
+EOF
+    local two=$!
+    until_true grep -q ready "$BATS_TEST_TMPDIR/two"
+    run -0 "${get[@]}"
+    wait $two || { cat "$BATS_TEST_TMPDIR/two" && false; }
+    until_true grep -q "a.example:$port" "$XDG_CONFIG_HOME/bawn/policy.yaml"
+    kill $server
+}
+
+@test "supervise: the rules that the README and the help show are rules" {
+    local file=$BATS_TEST_TMPDIR/rules.yaml
+
+    # They are read first, and then there is no such session.
+    python3 -c 'import re, sys
+print(re.search("```yaml\n(default: deny.*?)```", open(sys.argv[1]).read(), re.S).group(1))' \
+        "$BATS_TEST_DIRNAME/../../README.md" >"$file"
+    grep -q persist "$file"
+    run -125 --separate-stderr "$BAWN" supervise --rules "$file" zzzzzz
+    [[ $stderr == *"zzzzzz: no such session"* ]]
+    "$BAWN" help supervise | tr -s '\n ' ' ' | grep -o "rules: \[{[^']*" >"$file"
+    run -125 --separate-stderr "$BAWN" supervise --rules "$file" zzzzzz
+    [[ $stderr == *"zzzzzz: no such session"* ]]
+}
+
 @test "supervise: a bad file of rules is refused with its place, and the old one stays on SIGHUP" {
     local file=$BATS_TEST_TMPDIR/rules.yaml bad
 
