@@ -230,7 +230,8 @@ static const char network_asked[] =
     "allowed. UDP, in mode isolated, is not asked about: it is refused.";
 
 static const char network_order[] =
-    "A rule of sandbox.network.deny always wins, whoever allows the host; it takes no word. "
+    "A rule of sandbox.network.deny always wins, whoever allows the host; it takes no word. It "
+    "holds for every name that is an alias (CNAME) of the host, where bawn looks it up. "
     "Otherwise the most specific rule counts, with its words: a longer name or prefix, then one "
     "with a port. Of two rules that are as specific, ask wins over allow. If both allow, or both "
     "ask, they can differ in their words: in one layer the rule that lets more be said counts, "

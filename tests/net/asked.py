@@ -322,6 +322,12 @@ def denied(t):
     same(403, code(result[0]), "a name that leads to what is denied")
     same([f"{WEB}:80"], t.heard.hosts(), "questions")
     t.saw_no_dial([WEB_V4, WEB_V6])
+    # An alias of web.example, and an alias of that.
+    result = t.tries([{"do": "talk", "send": get(name)} for name in ("alias.example", "chain.example", SECOND)],
+                     ["*=session"], [*ASK, "--deny-host", WEB])
+    same([403, 403, 200], [code(one) for one in result], "another name for what is denied")
+    assert f"X-Bawn-Denied: deny {WEB}" in result[0]["data"], result[0]
+    t.saw_no_dial([WEB_V4, WEB_V6])
 
 
 @case("without somebody to ask it is no at once, and says so")

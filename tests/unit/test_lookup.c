@@ -25,7 +25,7 @@
     "  network:\n"                                                                                 \
     "    mode: proxy\n"                                                                            \
     "    allow: ['**.example', 'only.test:443', '10.1.0.0/16', '10.2.0.1:8080']\n"                 \
-    "    deny: ['198.51.100.0/24']\n"                                                              \
+    "    deny: ['198.51.100.0/24', c.denied.test, 'd.denied.test:22']\n"                           \
     "    ask: ['asked.test', '10.3.0.0/16', '192.0.2.0/24']\n"                                     \
     "    hosts: {pinned.example: 10.9.9.9}\n"
 
@@ -33,6 +33,8 @@ static struct stub_row rows[] = {
     {"ok.example", "A 203.0.113.10 A 203.0.113.11 AAAA 2001:db8:1::10", .lasts_seconds = 60},
     {"six.example", "AAAA 2001:db8:1::6", .lasts_seconds = 60},
     {"alias.example", "CNAME b.test CNAME c.test A 203.0.113.12", .lasts_seconds = 60},
+    {"hidden.example", "CNAME b.test CNAME C.denied.test A 203.0.113.12", .lasts_seconds = 60},
+    {"ported.example", "CNAME d.denied.test A 203.0.113.12", .lasts_seconds = 60},
     {"gone.example", .code = 3},
     {"empty.example", .code = 0},
     {"failing.example", .code = 2},
@@ -217,6 +219,20 @@ END_TEST
 START_TEST(an_alias_is_followed)
 {
     ck_assert_str_eq(look_up("alias.example:80"), "203.0.113.12:80");
+}
+END_TEST
+
+/* A denial holds for a host by whatever name it is reached. */
+START_TEST(an_alias_of_a_name_that_is_denied_is_refused)
+{
+    ck_assert_str_eq(look_up("hidden.example:80"), "alias not allowed: c.denied.test");
+    ck_assert_str_eq(look_up("hidden.example"), "alias not allowed: c.denied.test");
+    ck_assert_str_eq(look_up_for(FOR_APPROVED, "hidden.example:443"),
+                     "alias not allowed: c.denied.test");
+    ck_assert_str_eq(look_up_for(FOR_POLICY, "hidden.example:80"), "203.0.113.12:80");
+    ck_assert_str_eq(look_up("ported.example:22"), "alias not allowed: d.denied.test:22");
+    ck_assert_str_eq(look_up("ported.example:80"), "203.0.113.12:80");
+    ck_assert_str_eq(look_up("ported.example"), "203.0.113.12:0");
 }
 END_TEST
 
@@ -601,6 +617,7 @@ int main(void)
     tcase_add_test(tests, a_name_of_the_policys_own_may_lead_anywhere);
     tcase_add_test(tests, a_name_that_was_approved_is_vetted);
     tcase_add_test(tests, an_alias_is_followed);
+    tcase_add_test(tests, an_alias_of_a_name_that_is_denied_is_refused);
     tcase_add_test(tests, what_is_not_there_is_told_apart_from_what_failed);
     tcase_add_test(tests, a_failure_is_kept_for_a_while);
     tcase_add_test(tests, silence_ends_and_then_somebody_looks_for_other_resolvers);
