@@ -50,6 +50,7 @@ static void tear_down(void)
     (void)close(launcher);
 }
 
+/* Static in each case: what still waits is taken out at the end. */
 struct asked {
     struct approval_request request;
     struct approval answer;
@@ -107,9 +108,24 @@ static void answer(uint64_t number, bool is_allowed, enum ask_scope scope)
     approvals_take(&approvals, &verdict, sizeof(verdict));
 }
 
+static void stop(void *context)
+{
+    (void)context;
+    hub_end(&hub);
+}
+
+static void run_for(int ms)
+{
+    struct hub_timer timer = {0};
+
+    hub.is_done = false;
+    hub_set_timer(&hub, &timer, ms, stop, NULL);
+    ck_assert_int_eq(hub_run(&hub, NULL), 0);
+}
+
 START_TEST(a_question_says_all_that_is_known)
 {
-    struct asked asked;
+    static struct asked asked;
     struct event event;
 
     ck_assert(ask(&asked, "asked.test:443"));
@@ -135,7 +151,7 @@ END_TEST
 
 START_TEST(who_wants_the_same_waits_for_the_same_answer)
 {
-    struct asked first, second, third, other;
+    static struct asked first, second, third, other;
     struct event event, last;
     uint64_t number;
 
@@ -162,7 +178,7 @@ END_TEST
 
 START_TEST(the_last_who_goes_gives_it_up)
 {
-    struct asked first, second;
+    static struct asked first, second;
     struct event event;
     uint64_t number;
 
@@ -188,7 +204,7 @@ START_TEST(an_answer_for_the_session_is_for_that_host_and_port)
     static const char *const others[] = {"asked.test:80", "b.asked.test:443", "asked.tes:443",
                                          "10.0.0.1:443", "[2001:db8::1]:443"};
     struct approval found;
-    struct asked asked;
+    static struct asked asked;
     struct event event;
     struct host host = host_of("asked.test:443");
 
@@ -210,9 +226,52 @@ START_TEST(an_answer_for_the_session_is_for_that_host_and_port)
 }
 END_TEST
 
+START_TEST(a_no_for_once_holds_for_a_moment)
+{
+    struct approval found;
+    static struct asked asked;
+    struct event event;
+    struct host host = host_of("asked.test:443");
+
+    ck_assert(ask(&asked, "asked.test:443") && hear(&event));
+    answer(event.number, true, ASK_ONCE);
+    ck_assert(!approval_find(&approvals, &host, &found));
+    ck_assert(ask(&asked, "asked.test:443") && hear(&event));
+    answer(event.number, false, ASK_ONCE);
+    ck_assert(approval_find(&approvals, &host, &found) && !found.is_allowed);
+    (void)usleep((APPROVALS_NO_MS + 50) * 1000);
+    ck_assert(!approval_find(&approvals, &host, &found));
+}
+END_TEST
+
+START_TEST(so_many_are_asked_in_a_second)
+{
+    static struct asked asked;
+    struct event event;
+    char target[32];
+    unsigned heard = 0;
+
+    for (unsigned i = 0; i < 3 * APPROVALS_A_SECOND; i++) {
+        (void)snprintf(target, sizeof(target), "host%u.test:443", i);
+        ck_assert(ask(&asked, target));
+        while (hear(&event))
+            heard += event.what == EVENT_ASKED;
+        approval_cancel(&asked.request);
+        while (hear(&event))
+            heard += event.what == EVENT_ASKED;
+    }
+    ck_assert_uint_le(heard, 2 * APPROVALS_A_SECOND);
+    ck_assert(ask(&asked, "late.test:443"));
+    for (int i = 0; i < 200 && approvals.told >= APPROVALS_A_SECOND; i++)
+        run_for(10);
+    ck_assert(hear(&event));
+    ck_assert_str_eq(event.texts[EVENT_PATH], "late.test:443");
+}
+END_TEST
+
 START_TEST(packets_that_are_no_answer_are_none)
 {
-    struct asked asked;
+    static struct asked asked;
     struct event event;
     struct ask_verdict verdict = {.kind = NET_VERDICT, .is_allowed = 1, .by = ASK_BY_CLIENT};
 
@@ -232,21 +291,6 @@ START_TEST(packets_that_are_no_answer_are_none)
     ck_assert(asked.count == 1 && !asked.answer.is_allowed);
 }
 END_TEST
-
-static void stop(void *context)
-{
-    (void)context;
-    hub_end(&hub);
-}
-
-static void run_for(int ms)
-{
-    struct hub_timer timer = {0};
-
-    hub.is_done = false;
-    hub_set_timer(&hub, &timer, ms, stop, NULL);
-    ck_assert_int_eq(hub_run(&hub, NULL), 0);
-}
 
 START_TEST(too_many_are_not_asked_and_what_found_no_room_is_tried_again)
 {
@@ -274,7 +318,7 @@ END_TEST
 
 START_TEST(no_answer_in_time_is_no)
 {
-    struct asked asked;
+    static struct asked asked;
     struct event event;
 
     approvals.patience_ms = 50 - APPROVALS_GRACE_MS;
@@ -312,6 +356,8 @@ int main(void)
     tcase_add_test(cases, who_wants_the_same_waits_for_the_same_answer);
     tcase_add_test(cases, the_last_who_goes_gives_it_up);
     tcase_add_test(cases, an_answer_for_the_session_is_for_that_host_and_port);
+    tcase_add_test(cases, a_no_for_once_holds_for_a_moment);
+    tcase_add_test(cases, so_many_are_asked_in_a_second);
     tcase_add_test(cases, packets_that_are_no_answer_are_none);
     tcase_add_test(cases, too_many_are_not_asked_and_what_found_no_room_is_tried_again);
     tcase_add_test(cases, no_answer_in_time_is_no);
