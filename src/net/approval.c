@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* A channel that is full is tried again. */
-enum { AGAIN_MS = 20, NUMBER_SHIFT = 20 };
+enum { AGAIN_MS = 20, SECOND_MS = 1000, NUMBER_SHIFT = 20 };
 
 struct approval_question {
     struct approvals *all;
@@ -133,7 +133,7 @@ bool approval_find(struct approvals *approvals, const struct host *host,
 
     tally_host(host, text);
     kept = find_kept(approvals, text);
-    if (!kept)
+    if (!kept || (kept->until_ms && clock_ms() >= kept->until_ms))
         return false;
     table_use(&approvals->kept, &kept->entry);
     *ret_answer = kept->answer;
@@ -141,7 +141,8 @@ bool approval_find(struct approvals *approvals, const struct host *host,
 }
 
 /* Where there is no room the one that was used least goes. */
-static void keep(struct approvals *approvals, const char *host, const struct approval *answer)
+static void keep(struct approvals *approvals, const char *host, const struct approval *answer,
+                 int64_t until_ms)
 {
     struct approval_kept *kept = find_kept(approvals, host);
 
@@ -154,6 +155,7 @@ static void keep(struct approvals *approvals, const char *host, const struct app
     memmove(kept->host, host, strlen(host) + 1);
     kept->entry.name = kept->host;
     kept->answer = *answer;
+    kept->until_ms = until_ms;
     table_put(&approvals->kept, &kept->entry);
 }
 
@@ -181,6 +183,18 @@ static void on_late(void *context)
     settle(question, &(struct approval){.by = ASK_BY_TIME});
 }
 
+/* SECURITY: a command can bring questions about as fast as it likes. */
+static bool may_tell(struct approvals *approvals)
+{
+    int64_t now_ms = clock_ms();
+
+    if (now_ms - approvals->second_ms >= SECOND_MS) {
+        approvals->second_ms = now_ms;
+        approvals->told = 0;
+    }
+    return approvals->told < APPROVALS_A_SECOND;
+}
+
 static void tell(void *context)
 {
     struct approval_question *question = context;
@@ -198,7 +212,8 @@ static void tell(void *context)
                                           [EVENT_GRANT] = question->grant.text}};
     int64_t left_ms = question->until_ms - clock_ms();
 
-    question->is_told = event_ask(all->events, event);
+    question->is_told = may_tell(all) && event_ask(all->events, event);
+    all->told += question->is_told;
     if (question->is_told || left_ms <= 0)
         hub_set_timer(all->hub, &question->timer, left_ms > 0 ? (int)left_ms : 0, on_late,
                       question);
@@ -289,6 +304,8 @@ void approvals_take(struct approvals *approvals, const void *packet, size_t size
         return;
     answer = (struct approval){.is_allowed = verdict.is_allowed, .by = (enum ask_end)verdict.by};
     if (verdict.scope != ASK_ONCE)
-        keep(approvals, question->host, &answer);
+        keep(approvals, question->host, &answer, 0);
+    else if (!answer.is_allowed)
+        keep(approvals, question->host, &answer, clock_ms() + APPROVALS_NO_MS);
     settle(question, &answer);
 }

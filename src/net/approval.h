@@ -5,7 +5,8 @@
  * How it works: a request is embedded in whoever waits. All that want the same host and
  * port at the same time wait for one question, which the launcher hears as EVENT_ASKED and answers
  * with NET_VERDICT. An answer for the session is kept here, so many as there is room for: the
- * launcher still knows those that were forgotten. A question that nobody waits for any more is
+ * launcher still knows those that were forgotten. A no for once is kept for a moment, so that who
+ * tries again and again does not ask again and again. A question that nobody waits for any more is
  * given up. SECURITY: an answer is for the name or address and the port that the question told, and
  * for nothing that the rules deny. No answer in time is no.
  */
@@ -22,7 +23,9 @@
 
 enum {
     APPROVALS_WAITING = 64,   /* different questions; further ones are not asked */
+    APPROVALS_A_SECOND = 64,  /* further ones are asked in the next */
     APPROVALS_KEPT = 512,     /* answers for the session */
+    APPROVALS_NO_MS = 1000,   /* so long the same is not asked again after a no */
     APPROVALS_GRACE_MS = 5000 /* after the launcher's patience: its answer was lost */
 };
 
@@ -34,6 +37,7 @@ struct approval {
 struct approval_kept {
     struct table_entry entry; /* first of all */
     struct approval answer;
+    int64_t until_ms; /* 0: for the session */
     char host[TALLY_HOST_BYTES];
 };
 
@@ -45,6 +49,8 @@ struct approvals {
     const struct policy *policy;
     int patience_ms; /* of the launcher */
     uint64_t last;   /* number of the last question */
+    int64_t second_ms;
+    unsigned told; /* in that second */
     struct approval_question *first;
     unsigned question_count;
     size_t request_count;
@@ -75,7 +81,7 @@ int approvals_init(struct approvals *approvals, struct hub *hub, const struct po
 /* Nobody is told any more. */
 void approvals_done(struct approvals *approvals);
 
-/* The answer that holds for the session, if there is one. */
+/* The answer that holds now, if there is one. */
 bool approval_find(struct approvals *approvals, const struct host *host,
                    struct approval *ret_answer);
 /* Whether the same is being asked already: then nobody needs to know who else wants it. */

@@ -144,6 +144,23 @@ size_t vet_addresses(const struct policy *policy, const struct host *name, bool 
     return search.allowed_count;
 }
 
+bool vet_aliases(const struct policy *policy, const struct host *name, const char *aliases,
+                 size_t bytes, struct net_decision *ret_decision)
+{
+    for (const char *at = aliases; at < aliases + bytes; at += strlen(at) + 1) {
+        struct host alias;
+
+        /* What no rule can name no rule denies. */
+        if (host_parse_rule(at, &alias) || alias.kind != HOST_NAME)
+            continue;
+        alias.port = name->port;
+        decide_net(policy, &alias, ret_decision);
+        if (ret_decision->access == ACCESS_DENY && ret_decision->reason == NET_BY_RULE)
+            return true;
+    }
+    return false;
+}
+
 size_t vet_none(const uint8_t (*addresses)[16], size_t count, uint16_t port, struct host *ret_hosts)
 {
     for (size_t i = 0; i < count; i++)

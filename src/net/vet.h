@@ -22,6 +22,11 @@ size_t vet_addresses(const struct policy *policy, const struct host *name, bool 
                      const uint8_t (*addresses)[16], size_t count, struct host *ret_allowed,
                      struct host *ret_asked, struct net_decision *ret_decision);
 
+/* Whether a rule denies one of the names that this one is an alias of, at its port: then
+ * *ret_decision is that one. Each of them has its zero. */
+bool vet_aliases(const struct policy *policy, const struct host *name, const char *aliases,
+                 size_t bytes, struct net_decision *ret_decision);
+
 /* All of them, whatever they are, with this port. */
 size_t vet_none(const uint8_t (*addresses)[16], size_t count, uint16_t port,
                 struct host *ret_hosts);

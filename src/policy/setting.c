@@ -51,7 +51,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "the host's NAT, without rules on hosts; host: no boundary."},
     [SETTING_NETWORK_UNLISTED] = {"sandbox.network.unlisted", VALUE_WORD, NARROW_LOWER, 0,
                                   unlisted_words,
-                                  "What happens in proxy mode to hosts that no rule names."},
+                                  "What happens in proxy mode to hosts that no rule names. ask: a "
+                                  "connection waits until somebody answers."},
     [SETTING_NETWORK_LOCAL_BINDING] = {"sandbox.network.allow_local_binding", VALUE_BOOL,
                                        NARROW_LOWER, 0, NULL,
                                        "false: the command cannot listen on a port of the host. "

@@ -136,7 +136,8 @@ static const struct option rows[] = {
      .value = "RULE",
      .repeats = true,
      .key = "sandbox.network.ask",
-     .help = "Hosts that bawn asks about. This version asks nobody, and refuses them."},
+     .help = "Hosts that bawn asks about: a connection waits until somebody answers. Where nobody "
+             "can be asked it is refused."},
     {.id = OPTION_KEY,
      .name = "host-port",
      .value = "PORT",
