@@ -17,7 +17,9 @@ setup() {
 }
 
 teardown() {
-    [[ -z $approver ]] || kill "$approver" 2>/dev/null || true
+    if [[ -n $approver ]] && kill "$approver" 2>/dev/null; then
+        wait "$approver" || true
+    fi
     panes_teardown
     sessions_teardown
 }
@@ -37,7 +39,7 @@ id_of() {
     python3 -c 'import json, sys
 for line in open("said"):
     one = json.loads(line)
-    if one["event"] == "asked" and one["path"].endswith(sys.argv[1]): print(one["id"]); break' "$1"
+    if one["type"] == "event.fs_request" and one["path"].endswith(sys.argv[1]): print(one["id"]); break' "$1"
 }
 has_asked() {
     [[ -n $(id_of "$1") ]]
@@ -60,7 +62,7 @@ has_asked() {
     [ "$(<status1)" = 0 ]
     wait_for has_asked asked2
     run -0 "$BAWN" approve --no 2 --scope session --json "$sid"
-    [ "$(json_get "$output" 'd["allowed"], d["scope"], d["by"]')" = "(False, 'session', 'client')" ]
+    [ "$(json_get "$output" 'd["answer"], d["scope"], d["by"]')" = "('deny', 'session', 'client')" ]
     wait_for test -s status2
     [ "$(<status2)" = 2 ]
     [ -e asked1 ] && [ ! -e asked2 ]
@@ -83,7 +85,7 @@ has_asked() {
     # It has ended, and so has who watched it alone.
     wait "$approver"
     approver=
-    [ "$(grep -c '"asked"' said)" = 1 ]
+    [ "$(grep -c fs_request said)" = 1 ]
 }
 
 @test "who only lists is nobody who can be asked; when the last one leaves, the answer is no" {
@@ -103,6 +105,16 @@ has_asked() {
     wait_for test -s status2
     [ "$(<status2)" = 2 ]
     [ ! -e asked ]
+}
+
+@test "a question of the very first moment is asked, too" {
+    watch_sessions
+    sleep 1
+    sid=$("$BAWN" run -q --detach -- sh -c 'echo x >asked; echo $? >status')
+    wait_for has_asked asked
+    "$BAWN" approve --yes "$sid:1"
+    wait_for test -s status
+    [ "$(<status)" = 0 ]
 }
 
 @test "what makes no sense is refused, with a hint" {
