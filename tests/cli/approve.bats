@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154 # run sets stderr
 # shellcheck disable=SC2016 # words of the shells inside
+# shellcheck disable=SC2030,SC2031 # each test has variables of its own
 # bawn approve: what waits in sessions, listed and answered from elsewhere.
 
 load common
@@ -228,7 +229,7 @@ has_asked() {
     pane_has '1 session'
     touch go
     pane_has '^> .*<x*END .*[0-9]:[0-9][0-9]$'
-    ! pane_colours | grep -q $'\033\\[7m'
+    [[ $(pane_colours) != *$'\033[7m'* ]]
     key Enter
     pane_has '^bawn asks for'
     pane_has 'END$'
