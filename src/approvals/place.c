@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where clients connect, and the mark that questions of all sessions are answered. */
 #include "approvals/own.h"
+#include "base/answered.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -16,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 16, TRIES = 16 };
+enum { BACKLOG = 16 };
 
 int place_open(struct place *place, struct bawn_error *err)
 {
@@ -159,43 +160,16 @@ static bool is_named(int dir_fd, const char *name, const struct stat *status)
            there.st_ino == status->st_ino && there.st_dev == status->st_dev;
 }
 
-/* Of that very descriptor: others hold it, too, and whoever looks for it takes none. */
-static bool hold(int fd, short type)
-{
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
-
-    return fcntl(fd, F_OFD_SETLK, &lock) == 0;
-}
-
 int place_mark(struct place *place, struct bawn_error *err)
 {
-    if (place->mark_fd >= 0)
-        return 0;
-    for (int i = 0; i < TRIES; i++) {
-        autoclose int fd = openat(place->sessions_fd, PLACES_ANSWERED,
-                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        struct stat status;
-
-        if (fd < 0 || fstat(fd, &status) < 0)
-            return error_errno(err, errno, "mark %s as answered", place->sessions);
-        /* The last one may just take it away. */
-        if (!hold(fd, F_RDLCK) || !is_named(place->sessions_fd, PLACES_ANSWERED, &status))
-            continue;
-        place->mark_fd = take_fd(&fd);
-        return 0;
-    }
-    return error_set(err, EAGAIN, "system", "mark %s as answered: it comes and goes",
-                     place->sessions);
+    if (place->mark_fd < 0)
+        place->mark_fd = answered_mark(place->sessions_fd, place->sessions, err);
+    return place->mark_fd < 0 ? place->mark_fd : 0;
 }
 
 void place_unmark(struct place *place)
 {
-    if (place->mark_fd < 0)
-        return;
-    /* The last one takes it away. */
-    if (hold(place->mark_fd, F_WRLCK))
-        (void)unlinkat(place->sessions_fd, PLACES_ANSWERED, 0);
-    (void)close(take_fd(&place->mark_fd));
+    answered_unmark(place->sessions_fd, &place->mark_fd);
 }
 
 void place_done(struct place *place)

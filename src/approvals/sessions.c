@@ -3,6 +3,7 @@
 #include "approvals/own.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/question.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -11,12 +12,6 @@
 #include <string.h>
 
 enum { NOTICES = 64 /* of one session, before others have their turn */ };
-
-static const char *const ends[] = {[BAWN_BY_TERMINAL] = "terminal",
-                                   [BAWN_BY_CLIENT] = "client",
-                                   [BAWN_BY_TIME] = "time",
-                                   [BAWN_BY_NOBODY] = "nobody",
-                                   [BAWN_GIVEN_UP] = "given_up"};
 
 static void name(char id[static SERVED_ID_BYTES], const struct served *session, unsigned number)
 {
@@ -127,7 +122,7 @@ static void take_settled(struct served *session, const struct bawn_notice *notic
         settle(session, question,
                (struct told){.is_allowed = notice->is_allowed,
                              .scope = (uint32_t)notice->scope,
-                             .by = ends[notice->by]});
+                             .by = question_by(notice->by)});
 }
 
 /* A session does not wait for who reads too slowly: it breaks the connection. Then what waits is

@@ -206,7 +206,7 @@ static void add_rule(const char *grant, struct strbuf *out)
         strbuf_add(out, "none of yours can allow it for later");
         return;
     }
-    strbuf_add(out, "bawn policy save ");
+    strbuf_add(out, "bawn policy save --scope project|user ");
     add_bytes(out, grant, (size_t)(space - grant));
     strbuf_add(out, " ");
     add_quoted(out, space + 1);
@@ -371,14 +371,14 @@ static unsigned add_words(struct strbuf *out, const char *const *words, unsigned
     unsigned lines = 0, at = 0;
 
     for (; *words; words++) {
-        unsigned columns = (unsigned)strlen(*words);
+        unsigned columns = (unsigned)strnlen(*words, cols);
 
         if (at > 0 && at + 1 + columns > cols) {
             strbuf_add(out, "\n");
             at = 0;
         }
         lines += at == 0;
-        strbuf_addf(out, "%s%s", at > 0 ? " " : "", *words);
+        strbuf_addf(out, "%s%.*s", at > 0 ? " " : "", (int)columns, *words);
         at += columns + (at > 0);
     }
     strbuf_add(out, "\n");

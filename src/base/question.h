@@ -49,6 +49,15 @@ void question_add_end(struct strbuf *out, const char *text, unsigned cols);
 void question_add_text(struct strbuf *out, const char *bytes);
 unsigned question_columns(const char *text);
 
+/* base/question_json.c: as programs are told, one line each. masked: without what looks like a
+ * secret in the command line. */
+bool question_is_net(const struct bawn_notice *notice);
+void question_tell(struct strbuf *out, const char *id, const struct bawn_notice *notice,
+                   bool is_masked);
+void question_tell_settled(struct strbuf *out, const char *id, bool is_allowed,
+                           enum bawn_answer_scope scope, const char *by);
+const char *question_by(enum bawn_answer_by by);
+
 /* The lines at their places on a cleared screen. */
 void question_paint(const char *lines, struct strbuf *out);
 

@@ -125,9 +125,9 @@ const struct verb verb_approve = {
         "sandbox.ask_timeout; and at once where nobody can be asked: neither on a terminal nor by "
         "an approve that runs.\n"
         "Without a terminal, or with --json, approve prints each question as it comes, and how it "
-        "ended. With --json each is a line: {\"event\": \"asked\", \"id\": ID, \"op\": OP, "
-        "\"path\": PATH, ...} and {\"event\": \"settled\", \"id\": ID, \"allowed\": "
-        "true, \"scope\": SCOPE, \"by\": WHO}. --yes and --no answer then. --list alone is "
+        "ended. With --json each is a line in the words of docs/PROTOCOL-approvals.md: "
+        "{\"type\": \"event.fs_request\", \"id\": ID, ...} and {\"type\": \"event.settled\", "
+        "\"id\": ID, \"answer\": \"allow\", ...}. --yes and --no answer then. --list alone is "
         "nobody who can be asked. The exit status of --yes and --no is 1 where somebody else "
         "answered otherwise before.\n" SESSION_WORDS,
     .max_args = 1,

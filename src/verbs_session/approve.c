@@ -9,11 +9,26 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 5000, LINE_COLS = 100 };
+enum { ANSWER_MS = 5000, LINE_COLS = 100, STATUS_SIGNAL = 128 };
+
+static void put_asked(struct strbuf *out, struct waiting_question *question)
+{
+    question_tell(out, question->id, waiting_notice(question), true);
+}
+
+static void put_settled(struct strbuf *out, const struct waiting_question *question,
+                        const struct bawn_notice *settled)
+{
+    question_tell_settled(out, question->id, settled && settled->is_allowed,
+                          settled ? settled->scope : BAWN_ANSWER_ONCE,
+                          settled ? question_by(settled->by) : "session");
+}
 
 static int refuse_id(const char *id, struct bawn_error *err)
 {
@@ -93,7 +108,7 @@ static void on_awaited(void *context, const struct waiting_question *question,
     awaited->is_over = true;
     awaited->is_allowed = settled && settled->is_allowed;
     if (awaited->is_json) {
-        waiting_put_settled(awaited->out, question, settled);
+        put_settled(awaited->out, question, settled);
         return;
     }
     strbuf_addf(awaited->out, "%s: ", question->id);
@@ -201,11 +216,9 @@ static int list(const struct front *front, const char *sid, struct bawn_error *e
     waiting_settle(&waiting, ANSWER_MS);
     vec_each (&waiting.questions, question) {
         if (front->json)
-            waiting_put_asked(&out, *question);
+            put_asked(&out, *question);
         else
             add_text(&out, *question);
-        if (front->json)
-            strbuf_add(&out, "\n");
     }
     if (waiting.questions.count == 0 && !front->json && !front->quiet)
         strbuf_add(&out, "nothing waits for an answer\n");
@@ -218,6 +231,8 @@ static int list(const struct front *front, const char *sid, struct bawn_error *e
 struct lines {
     const struct front *front;
     struct loop *loop;
+    struct loop_source source;
+    int signal; /* that ended us */
     bool has_failed;
 };
 
@@ -235,7 +250,7 @@ static void on_came(void *context, const struct waiting_question *question)
     struct strbuf out = {0};
 
     if (lines->front->json)
-        waiting_put_asked(&out, (struct waiting_question *)(uintptr_t)question);
+        put_asked(&out, (struct waiting_question *)(uintptr_t)question);
     else
         add_text(&out, (struct waiting_question *)(uintptr_t)question);
     print(lines, &out);
@@ -248,12 +263,46 @@ static void on_went(void *context, const struct waiting_question *question,
     struct strbuf out = {0};
 
     if (lines->front->json) {
-        waiting_put_settled(&out, question, settled);
+        put_settled(&out, question, settled);
     } else {
         strbuf_addf(&out, "%s: ", question->id);
         waiting_add_end(&out, settled);
     }
     print(lines, &out);
+}
+
+static int on_signal(void *context, uint32_t events)
+{
+    struct lines *lines = context;
+    struct signalfd_siginfo info;
+
+    (void)events;
+    if (read(lines->source.fd, &info, sizeof(info)) != sizeof(info))
+        return 0;
+    lines->signal = (int)info.ssi_signo;
+    loop_end(lines->loop);
+    return 0;
+}
+
+/* We leave nothing behind, whoever ends us. */
+static int watch_signals(struct lines *lines, struct bawn_error *err)
+{
+    static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++)
+        sigaddset(&set, watched[i]);
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return error_errno(err, errno, "block signals");
+    lines->source = (struct loop_source){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+                                         .events = POLLIN,
+                                         .ready = on_signal,
+                                         .context = lines};
+    if (lines->source.fd < 0)
+        return error_errno(err, errno, "signalfd");
+    return loop_add(lines->loop, &lines->source, err);
 }
 
 /* As they come, for programs and logs: until the session ends, or we are told to. */
@@ -264,9 +313,11 @@ static int tell(const struct front *front, const char *sid, struct bawn_error *e
     struct waiting waiting = {.loop = &loop, .came = on_came, .went = on_went, .context = &lines};
     int result = loop_init(&loop, err);
 
-    if (result == 0 && sid)
-        result = waiting_open(&waiting, sid, err);
-    while (result == 0 && !lines.has_failed && !loop.is_done &&
+    if (result == 0)
+        result = watch_signals(&lines, err);
+    if (result == 0)
+        result = sid ? waiting_open(&waiting, sid, err) : waiting_attend(&waiting, err);
+    while (result == 0 && !lines.has_failed && !lines.signal &&
            (!sid || waiting_sessions(&waiting) > 0)) {
         if (!sid)
             result = waiting_look(&waiting, err);
@@ -277,7 +328,7 @@ static int tell(const struct front *front, const char *sid, struct bawn_error *e
     loop_done(&loop);
     if (lines.has_failed)
         return STATUS_FAILED;
-    return result;
+    return result < 0 ? result : lines.signal ? STATUS_SIGNAL + lines.signal : 0;
 }
 
 int front_approve(struct front *front, struct bawn_error *err)

@@ -6,7 +6,7 @@
 #include "verbs_session/own.h"
 #include "verbs_session/waiting.h"
 
-enum { APPROVE_LOOK_MS = 1000 };
+enum { APPROVE_LOOK_MS = 500 };
 
 /* A list to choose from and answer, until the user leaves it or the session ends. sid is NULL for
  * all. */

@@ -427,8 +427,10 @@ static int watch_signals(struct screen *screen, struct bawn_error *err)
 static int start(struct screen *screen, struct bawn_error *err)
 {
     int result = screen->sid ? waiting_open(&screen->waiting, screen->sid, err)
-                             : waiting_look(&screen->waiting, err);
+                             : waiting_attend(&screen->waiting, err);
 
+    if (result == 0 && !screen->sid)
+        result = waiting_look(&screen->waiting, err);
     if (result == 0)
         result = watch_signals(screen, err);
     if (result < 0)

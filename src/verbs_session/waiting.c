@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs_session/waiting.h"
 
+#include "base/answered.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/redact.h"
 #include "verbs_session/own.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void free_question(struct waiting_question *question)
 {
@@ -168,6 +168,16 @@ int waiting_open(struct waiting *waiting, const char *sid, struct bawn_error *er
     return result;
 }
 
+int waiting_attend(struct waiting *waiting, struct bawn_error *err)
+{
+    waiting->place_fd = places_open_sessions(getenv("XDG_RUNTIME_DIR"), true, waiting->place, err);
+    if (waiting->place_fd < 0)
+        return waiting->place_fd;
+    waiting->attends = true;
+    waiting->mark_fd = answered_mark(waiting->place_fd, waiting->place, err);
+    return waiting->mark_fd < 0 ? waiting->mark_fd : 0;
+}
+
 static bool is_open(const struct waiting *waiting, const char *sid)
 {
     for (size_t i = 0; i < WAITING_SESSIONS; i++) {
@@ -234,6 +244,13 @@ void waiting_done(struct waiting *waiting)
         if (waiting->sessions[i].approver)
             lose(waiting, &waiting->sessions[i]);
     vec_done(&waiting->questions);
+    if (!waiting->attends)
+        return;
+    answered_unmark(waiting->place_fd, &waiting->mark_fd);
+    (void)close(take_fd(&waiting->place_fd));
+    /* As the last session does. */
+    (void)rmdir(waiting->place);
+    waiting->attends = false;
 }
 
 const struct bawn_notice *waiting_notice(struct waiting_question *question)
@@ -242,66 +259,6 @@ const struct bawn_notice *waiting_notice(struct waiting_question *question)
 
     question->notice.ms_left = left > 0 ? (int)left : 0;
     return &question->notice;
-}
-
-/* Each of its words, without what looks like a secret. */
-static void put_argv(struct strbuf *out, const char *const *argv)
-{
-    struct redact_words words = {.next = REDACT_NOTHING};
-
-    json_open(out, "argv", '[');
-    for (; *argv; argv++) {
-        autostrbuf struct strbuf masked = {0};
-
-        redact_word(&words, &masked, *argv);
-        json_put_text(out, NULL, &masked);
-    }
-    json_close(out, ']');
-}
-
-static void open_object(struct strbuf *out, const char *event,
-                        const struct waiting_question *question)
-{
-    json_open(out, NULL, '{');
-    json_put_string(out, "event", event);
-    json_put_string(out, "id", question->id);
-}
-
-void waiting_put_asked(struct strbuf *out, struct waiting_question *question)
-{
-    const struct bawn_notice *notice = waiting_notice(question);
-
-    open_object(out, "asked", question);
-    json_put_string(out, "op", notice->op);
-    json_put_string(out, "path", notice->path);
-    json_put_string(out, "rule", notice->rule);
-    json_put_string(out, "call", notice->call);
-    json_put_uint(out, "pid", (uint64_t)notice->pid);
-    json_put_string(out, "comm", notice->comm);
-    json_put_string(out, "exe", notice->exe);
-    put_argv(out, notice->argv);
-    json_put_string(out, "grant", notice->grant);
-    json_put_string(out, "grant_tree", notice->grant_tree);
-    json_put_uint(out, "ms_left", (uint64_t)notice->ms_left);
-    json_close(out, '}');
-}
-
-static const char *const scope_words[] = {"once", "session", "directory"};
-
-void waiting_put_settled(struct strbuf *out, const struct waiting_question *question,
-                         const struct bawn_notice *settled)
-{
-    static const char *const ends[] = {[BAWN_BY_TERMINAL] = "terminal",
-                                       [BAWN_BY_CLIENT] = "client",
-                                       [BAWN_BY_TIME] = "time",
-                                       [BAWN_BY_NOBODY] = "nobody",
-                                       [BAWN_GIVEN_UP] = "given up"};
-
-    open_object(out, "settled", question);
-    json_put_bool(out, "allowed", settled && settled->is_allowed);
-    json_put_string(out, "scope", settled ? scope_words[settled->scope] : NULL);
-    json_put_string(out, "by", settled ? ends[settled->by] : "end");
-    json_close(out, '}');
 }
 
 void waiting_add_end(struct strbuf *out, const struct bawn_notice *settled)

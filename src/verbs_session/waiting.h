@@ -4,6 +4,7 @@
 #define VERBS_SESSION_WAITING_H
 
 #include "base/loop.h"
+#include "base/places.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 
@@ -31,6 +32,9 @@ struct waiting_question {
 
 struct waiting {
     struct loop *loop; /* NULL: none; waiting_read is called */
+    bool attends;
+    int place_fd, mark_fd; /* then */
+    char place[PLACES_SESSIONS_BYTES];
     struct waiting_session sessions[WAITING_SESSIONS];
     VEC(struct waiting_question *) questions; /* the oldest first */
     /* One came; or went, and is freed afterwards: settled says how, NULL: with its session. */
@@ -42,6 +46,9 @@ struct waiting {
 
 /* Connects to one; NULL: the only one. */
 int waiting_open(struct waiting *waiting, const char *sid, struct bawn_error *err);
+/* For all sessions that there are or will be: until waiting_done a question of a new one waits for
+ * us, for a moment. */
+int waiting_attend(struct waiting *waiting, struct bawn_error *err);
 /* Connects to those that are new. One that does not let us is left out. */
 int waiting_look(struct waiting *waiting, struct bawn_error *err);
 unsigned waiting_sessions(const struct waiting *waiting);
@@ -54,10 +61,6 @@ void waiting_done(struct waiting *waiting);
 /* As question_show wants it: with the time that is left. */
 const struct bawn_notice *waiting_notice(struct waiting_question *question);
 
-/* One line of JSON each. */
-void waiting_put_asked(struct strbuf *out, struct waiting_question *question);
-void waiting_put_settled(struct strbuf *out, const struct waiting_question *question,
-                         const struct bawn_notice *settled);
 /* "allowed once", "denied: nobody answered in time" */
 void waiting_add_end(struct strbuf *out, const struct bawn_notice *settled);
 
