@@ -67,6 +67,8 @@ static void print_json(const struct checker *checker, const char *what,
     json_open(out, NULL, '{');
     json_put_string(out, "verdict", verdict_word(bawn_decision_verdict(decision)));
     json_put_string(out, "code", bawn_decision_code(decision));
+    if (bawn_policy_is_inside(checker->policy))
+        json_put_string(out, "sandbox", "this");
     json_put_string(out, "operation", words[checker->check]);
     json_put_string(out, "what", what);
     json_put_string(out, "target", bawn_decision_target(decision));
@@ -175,7 +177,7 @@ static int run_check(const struct options *options, struct output *output, struc
     int result = read_question(&checker, options, err);
 
     if (result == 0)
-        result = load_policy(options, output, &policy, NULL, err);
+        result = load_policy_asked(options, output, &policy, err);
     if (result < 0)
         return result;
     checker.policy = policy;
@@ -197,6 +199,7 @@ static const struct option rows[] = {
      .value = "N",
      .help = "How large the file is, in bytes or as 64K, 2M, 1G. Only with 'size'."},
     BY_OPTION,
+    NESTED_OPTION,
 };
 static const struct option_group group = {"What is asked", rows, sizeof(rows) / sizeof(rows[0])};
 

@@ -46,7 +46,7 @@ static int run_why(const struct options *options, struct output *output, struct 
         return words_refuse(words, "why", word, err);
     if (by && operation != BAWN_CONNECT)
         return by_refuse("why", err);
-    result = load_policy(options, output, &policy, NULL, err);
+    result = load_policy_asked(options, output, &policy, err);
     if (result < 0)
         return result;
     verdict = by ? bawn_decide_by(policy, by, what, &decision, err)
@@ -70,7 +70,7 @@ static int run_why(const struct options *options, struct output *output, struct 
     return verdict_status((enum bawn_verdict)verdict);
 }
 
-static const struct option rows[] = {BY_OPTION};
+static const struct option rows[] = {BY_OPTION, NESTED_OPTION};
 static const struct option_group group = {"What is asked", rows, sizeof(rows) / sizeof(rows[0])};
 
 const struct verb verb_why = {
