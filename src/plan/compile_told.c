@@ -170,7 +170,7 @@ static int is_left_out(struct telling *telling, const struct path_rule *rule, bo
 {
     bool is_listed = rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED;
     bool is_sealed = rule->kind == RULE_SEALED;
-    bool is_public = rule->layer->authority == AUTHORITY_BUILTIN && !rule->link;
+    bool is_public = rule->layer->authority == AUTHORITY_BUILTIN && !rule->link && !is_sealed;
     const struct grant *nearest;
     int r;
 
