@@ -142,6 +142,11 @@ static uint32_t keep_string(void *context, const char *text)
 
 static void add_rules(struct compiler *compiler)
 {
+    vec_each (&compiler->input->plan->policy->layers, layer) {
+        struct image_layer entry = rules_pack_layer(*layer, keep_string, compiler);
+
+        compiler_add(compiler, PART_LAYERS, &entry, sizeof(entry));
+    }
     vec_each (&compiler->input->plan->policy->rules, rule) {
         struct image_rule entry = rules_pack(*rule, keep_string, compiler);
 

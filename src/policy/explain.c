@@ -55,23 +55,17 @@ static void add_around(const struct policy *policy, enum access access, struct s
         strbuf_add(out, "  around:    another sandbox, which may refuse more\n");
 }
 
-/* Where a rule is; who reads a compiled plan does not know, or not which file it was. */
-static void add_place(const struct policy *policy, const struct path_rule *rule, struct strbuf *out)
+/* Where a rule is; who reads a compiled plan knows only whose it is. */
+static void add_place(const struct path_rule *rule, struct strbuf *out)
 {
-    if (policy->told.cwd) {
-        strbuf_add(out, "'");
-        message_rule_label(rule, out);
-        strbuf_addf(out, "' (%s)", rule->layer->name ? rule->layer->name : "policy");
-        return;
-    }
-    if (rule->origin.file || rule->layer->name) {
+    if (rule->origin.file) {
         strbuf_add(out, "at ");
         explain_origin(rule->layer, rule->origin, out);
         return;
     }
     strbuf_add(out, "'");
     message_rule_label(rule, out);
-    strbuf_add(out, "', which 'bawn why' finds");
+    strbuf_addf(out, "' (%s)", rule->layer->name ? rule->layer->name : "policy");
 }
 
 /* Who asks inside can change nothing, but somebody can tell whoever can. */
@@ -117,13 +111,13 @@ void explain_path_remedy(const struct policy *policy, const struct path_story *s
         strbuf_add(out, "nothing: a sandbox cannot change the policy it runs under");
     } else if (rule && rule->layer->authority == AUTHORITY_ORG) {
         strbuf_add(out, "only the org policy can change it: the rule ");
-        add_place(policy, rule, out);
+        add_place(rule, out);
     } else if (rule && !advice.reopens && rule->layer->id != LAYER_BUILTIN) {
         strbuf_add(out, "change the rule ");
-        add_place(policy, rule, out);
+        add_place(rule, out);
         /* A grant of what a pattern matches is only as specific as the pattern, and loses. */
         if (none)
-            strbuf_add(out, rule->wild ? "" : ", or add one for a path below");
+            strbuf_add(out, rule->wild || rule->link ? "" : ", or add one for a path below");
         else
             strbuf_add(out, ", or save one for this path: ");
     } else if (none) {

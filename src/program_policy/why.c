@@ -77,13 +77,14 @@ const struct verb verb_why = {
     .name = "why",
     .arguments = "OPERATION WHAT",
     .summary = "explain a decision: the rules that had a say, and what would change it",
-    .details = "Says how bawn resolved the path or read the host, which rules had a say, which one "
-               "won with its file and line, and what would change the answer.\n"
-               "Inside a sandbox of bawn the question is about that very sandbox, as with 'bawn "
-               "check', and the answer says what somebody can do outside. Whose rule it is is told, "
-               "and not where it stands.\n"
-               "OPERATION is read, write, exec or connect.\n"
-               "The exit status is that of 'bawn check': 0 allowed, 1 denied, 2 asked about.",
+    .details =
+        "Says how bawn resolved the path or read the host, which rules had a say, which one "
+        "won with its file and line, and what would change the answer.\n"
+        "Inside a sandbox of bawn the question is about that very sandbox, as with 'bawn "
+        "check', and the answer says what somebody can do outside. Whose rule it is is told, "
+        "and not where it stands.\n"
+        "OPERATION is read, write, exec or connect.\n"
+        "The exit status is that of 'bawn check': 0 allowed, 1 denied, 2 asked about.",
     .words = words,
     .fill = FILL_FILES,
     .min_args = 2,
