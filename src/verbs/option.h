@@ -26,6 +26,7 @@ enum option_id {
     OPTION_ISOLATED,
     OPTION_SIZE,
     OPTION_BY,
+    OPTION_NESTED,
     OPTION_BUILTIN,
     OPTION_FORMAT,
     OPTION_YES,
