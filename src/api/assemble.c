@@ -450,11 +450,15 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = find_kept_home(assembly);
     if (r == 0)
+        r = assembly_observe(assembly);
+    if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
         assembly_use_outer_proxy(assembly);
     if (r == 0)
         r = assembly_grant_repository(assembly);
+    if (r == 0)
+        r = assembly_observe_home(assembly);
     if (r == 0)
         r = assembly_examine_missing(assembly);
     if (r == 0)

@@ -44,6 +44,11 @@ int assembly_seal(struct assembly *assembly);
 /* Of a finished policy: in a filtered network of another sandbox, its proxy is ours, too. */
 void assembly_use_outer_proxy(struct assembly *assembly);
 
+/* sandbox.process.observe: settings, before the policy is finished; then what is shown of the home.
+ */
+int assembly_observe(struct assembly *assembly);
+int assembly_observe_home(struct assembly *assembly);
+
 /* Of a finished policy: grants what git needs of the repository that the workspace is in. */
 int assembly_grant_repository(struct assembly *assembly);
 

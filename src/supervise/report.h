@@ -14,6 +14,7 @@
 
 struct call;
 struct call_kind;
+struct observed;
 
 enum { REPORT_REFUSALS = 32, REPORT_GITFILES = 8, REPORT_PATH_BYTES = 1024 };
 
@@ -39,6 +40,7 @@ struct reports {
     uint64_t last;  /* the call that was reported last, by the id of its notification */
     char *gitfiles[REPORT_GITFILES];
     unsigned gitfile_count;
+    struct observed *observed; /* see observe.h; owned. NULL: nothing yet */
 };
 
 void report_refusal(const struct call *call, const char *path, int errnum);
