@@ -20,6 +20,7 @@ static const struct rule_word words[BAWN_RULE_KINDS] = {
     [BAWN_RULE_HOST_PORT] = {"host-port", "sandbox.network.host_ports", NULL, true, TAKES_PORT},
     [BAWN_RULE_SOCKET] = {"socket", "sandbox.network.unix_sockets", NULL, true, TAKES_PATH},
     [BAWN_RULE_REOPEN] = {"reopen", "sandbox.reopen", NULL, true, TAKES_ENTRY},
+    [BAWN_RULE_PRESET] = {"preset", "presets", NULL, true, TAKES_ENTRY},
 };
 
 const struct rule_word *rule_word(enum bawn_rule_kind kind)
@@ -27,8 +28,7 @@ const struct rule_word *rule_word(enum bawn_rule_kind kind)
     return (unsigned)kind < BAWN_RULE_KINDS ? &words[kind] : NULL;
 }
 
-/* Why a path is not granted as a whole, or NULL. */
-static const char *too_wide(const struct policy *policy, const char *path)
+const char *rule_too_wide(const struct policy *policy, const char *path)
 {
     if (strcmp(path, "/") == 0)
         return "that is everything: grant what is needed, one by one";
@@ -64,13 +64,13 @@ const char *rule_for_path(const struct policy *policy, const struct refused_path
     if (rule && !is_listed && rule->layer->id != LAYER_BUILTIN &&
         !(refused->op == PATH_WRITE && rule->read_only))
         return "a rule says so: change that one";
-    wide = too_wide(policy, refused->path);
+    wide = rule_too_wide(policy, refused->path);
     if (wide)
         return wide;
     (void)snprintf(ret_advice->text, sizeof(ret_advice->text), "%s", refused->path);
     if (directory && !is_listed && !refused->is_socket) {
         path_cut_name(ret_advice->text);
-        if (too_wide(policy, ret_advice->text))
+        if (rule_too_wide(policy, ret_advice->text))
             (void)snprintf(ret_advice->text, sizeof(ret_advice->text), "%s", refused->path);
     }
     return NULL;

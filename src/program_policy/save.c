@@ -16,7 +16,7 @@ static const char *const scopes[] = {"user", "project", "local", "org", NULL};
 /* In the order of enum bawn_rule_kind, for completions and complaints. */
 static const char *const words[] = {"read",    "write",  "deny",     "ask",       "protect",
                                     "confirm", "host",   "ask-host", "deny-host", "host-port",
-                                    "socket",  "reopen", NULL};
+                                    "socket",  "reopen", "preset",   NULL};
 _Static_assert(sizeof(words) / sizeof(words[0]) == BAWN_RULE_KINDS + 1, "a word for each kind");
 
 typedef int (*change_rules)(const struct bawn_load *load, enum bawn_scope scope,
@@ -193,7 +193,9 @@ const struct verb verb_policy_save = {
         "A rule is a word and what it is about: read PATH and write PATH grant a path; deny, ask, "
         "protect and confirm take a PATTERN; host, ask-host and deny-host take NAME[:PORT] as "
         "--allow-host does; host-port PORT, socket PATH and reopen ENTRY are entries of "
-        "sandbox.network.host_ports, sandbox.network.unix_sockets and sandbox.reopen.\n"
+        "sandbox.network.host_ports, sandbox.network.unix_sockets and sandbox.reopen; preset NAME "
+        "is one "
+        "of presets.\n"
         "Comments, order and the way the file is written stay. bawn writes all rules or none, and "
         "none that would have no effect: what your organisation denies stays denied.\n"
         "Saving in a project's file approves its new content if you had approved the old one, or "
