@@ -38,7 +38,8 @@ const struct verb verb_bawn = {
                                           &verb_stop,   &verb_attach, &verb_logs,    &verb_audit,
                                           &verb_wait,   &verb_exec,   &verb_metrics, &verb_check,
                                           &verb_why,    &verb_plan,   &verb_detect,  &verb_doctor,
-                                          &verb_policy, &verb_gen,    &verb_help,    NULL},
+                                          &verb_policy, &verb_learn,  &verb_gen,     &verb_help,
+                                          NULL},
 };
 
 const char *verb_word(const struct verb *verb)
