@@ -20,8 +20,8 @@ BAWN_API void bawn_learned_free(struct bawn_learned *learned);
 BAWN_API int bawn_learned_take(struct bawn_learned *learned, const char *line, size_t length,
                                struct bawn_error *err);
 
-/* Whether the command was started. */
-BAWN_API bool bawn_learned_has_started(const struct bawn_learned *learned);
+/* Whether the command was started, when this is the exit status of the run. */
+BAWN_API bool bawn_learned_has_started(const struct bawn_learned *learned, int status);
 
 /*
  * Makes the rules that the policy of load lacks for what was used; once. Many files

@@ -37,6 +37,7 @@ struct use {
 
 struct bawn_learned {
     bool has_started;
+    bool has_acted; /* a program inside other than bawn's own, before it becomes the command */
     struct learned_paths paths; /* as they came: read and written */
     VEC(struct use) hosts;
     VEC(struct bawn_unlearned) unlearned; /* texts are owned */
@@ -76,9 +77,10 @@ void bawn_learned_free(struct bawn_learned *learned)
     free(learned);
 }
 
-bool bawn_learned_has_started(const struct bawn_learned *learned)
+/* 126 and 127 may be the command's own, if somebody inside did anything. */
+bool bawn_learned_has_started(const struct bawn_learned *learned, int status)
 {
-    return learned->has_started;
+    return learned->has_started && (learned->has_acted || (status != 126 && status != 127));
 }
 
 size_t bawn_learned_count(const struct bawn_learned *learned)
@@ -120,12 +122,22 @@ static uint64_t number_of(const struct node *event, const char *key, uint64_t ot
     return *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* What people call the program: its first word, without the directory. */
+static bool is_run(const struct node *event)
+{
+    return strncmp(text_of(event, "call"), "execve", 6) == 0;
+}
+
+/* What people call the program: its first word, without the directory; of one that is run its file.
+ */
 static void name_program(const struct node *event, char ret_name[static LEARNED_PROGRAM_BYTES])
 {
     const struct node *argv = node_get(event, "argv");
     const char *word = argv && argv->first && argv->first->text ? argv->first->text : "";
-    const char *slash = strrchr(word, '/');
+    const char *slash;
+
+    if (is_run(event))
+        word = text_of(event, "path");
+    slash = strrchr(word, '/');
 
     word = slash && slash[1] ? slash + 1 : word;
     (void)snprintf(ret_name, LEARNED_PROGRAM_BYTES, "%s", *word ? word : text_of(event, "comm"));
@@ -193,9 +205,7 @@ static int take_path(struct bawn_learned *learned, const struct node *event, con
     if (!writes && strcmp(text_of(event, "op"), "read") != 0)
         return 0;
     r = learned_add(&learned->paths, path, writes, false, program, uses);
-    return r == 0 && strncmp(text_of(event, "call"), "execve", 6) == 0
-               ? take_interpreters(learned, path, program)
-               : r;
+    return r == 0 && is_run(event) ? take_interpreters(learned, path, program) : r;
 }
 
 int bawn_learned_take(struct bawn_learned *learned, const char *line, size_t length,
@@ -216,6 +226,8 @@ int bawn_learned_take(struct bawn_learned *learned, const char *line, size_t len
     else if (strcmp(what, "barred") == 0 || strcmp(what, "reached") == 0)
         r = take_host(learned, event, program);
     if (event && *what) {
+        learned->has_acted = learned->has_acted || (*text_of(event, "comm") &&
+                                                    strcmp(text_of(event, "comm"), "bawn") != 0);
         learned->left_out += number_of(event, "lost", 0);
         learned->left_out += number_of(event, "lost_before", 0);
     }

@@ -364,7 +364,7 @@ static int run_learn(const struct options *options, struct output *output, struc
         return r;
     say_what_happens(&lesson, reaches);
     lesson.status = learn_watch(options, lesson.learned, err);
-    if (lesson.status < 0 || !bawn_learned_has_started(lesson.learned))
+    if (lesson.status < 0 || !bawn_learned_has_started(lesson.learned, lesson.status))
         return lesson.status;
     r = conclude(&lesson, err);
     return r < 0 ? r : lesson.status;
