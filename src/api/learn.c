@@ -400,8 +400,11 @@ static int want_read(struct proposer *proposer, const struct learned_path *used,
         return r == -ENOENT ? 0 : error_memory(proposer->err);
     if (judged.refuses)
         return refuse_by_rule(proposer, used, judged.refuses);
-    if (judged.is_granted || strcmp(path, policy->home) == 0 || stat(path, &status) < 0)
+    if (judged.is_granted || strcmp(path, policy->home) == 0)
         return 0;
+    if (stat(path, &status) < 0)
+        return unlearn(proposer, "read", path, "gone, or it has a name that no policy can have",
+                       used->program, used->uses);
     if (S_ISDIR(status.st_mode) && !may_grant_dir((void *)policy, path) &&
         !is_fleeting(policy, path))
         return unlearn(proposer, "read", path, "a whole directory that is too wide to grant",

@@ -8,8 +8,10 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 struct lesson {
@@ -173,6 +175,9 @@ static void show(const struct lesson *lesson)
 {
     autostrbuf struct strbuf out = {0};
 
+    /* The terminal shows ^C, and no more. */
+    if (lesson->status == 128 + SIGINT && isatty(STDERR_FILENO))
+        strbuf_add(&out, "\n");
     if (lesson->proposal.rules.count == 0)
         strbuf_add(&out, "bawn: learned: nothing that the policy lacks\n");
     else
@@ -254,6 +259,8 @@ static char ask(const struct lesson *lesson)
         strbuf_add_escaped(&out, bawn_saved_file(lesson->saved));
         strbuf_add(&out, "? accept, edit or reject [a/e/R] ");
         say(&out);
+        /* What was typed while the command ran is no answer. */
+        (void)tcflush(STDIN_FILENO, TCIFLUSH);
         if (!fgets(answer, sizeof(answer), stdin) || *answer == '\n')
             return 'r';
         for (const char *word = "accept\0edit\0reject\0"; *word; word += strlen(word) + 1) {

@@ -157,6 +157,6 @@ void learn_add_refused(struct strbuf *out, const struct bawn_learned *learned)
     if (count > REFUSED_SHOWN)
         strbuf_addf(out, "  and %zu more: 'bawn audit' has them\n", count - REFUSED_SHOWN);
     if (bawn_learned_left_out(learned) > 0)
-        strbuf_addf(out, "bawn: left out: %llu uses that there was no room for\n",
+        strbuf_addf(out, "bawn: %llu more uses were only counted: there was no room for them\n",
                     (unsigned long long)bawn_learned_left_out(learned));
 }

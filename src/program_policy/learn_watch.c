@@ -22,6 +22,7 @@ struct watch {
     pid_t pid;
     int events_fd;  /* owned */
     int signals_fd; /* owned */
+    sigset_t mask;  /* as it was */
     char line[LINE_BYTES];
     size_t length;
     bool is_skipping; /* the rest of a line that is too long */
@@ -96,7 +97,6 @@ static int start(struct watch *watch, const struct options *options, struct bawn
     __attribute__((cleanup(words_done))) struct words words = {0};
     char events[32];
     sigset_t signals;
-    sigset_t before;
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -113,12 +113,12 @@ static int start(struct watch *watch, const struct options *options, struct bawn
     sigaddset(&signals, SIGQUIT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    (void)sigprocmask(SIG_BLOCK, &signals, &before);
+    (void)sigprocmask(SIG_BLOCK, &signals, &watch->mask);
     watch->signals_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     watch->pid = watch->signals_fd < 0 ? -1 : fork();
     if (watch->pid == 0) {
         (void)fcntl(ends[1], F_SETFD, 0);
-        become_run(words.all.items, &before);
+        become_run(words.all.items, &watch->mask);
     }
     (void)close(ends[1]);
     return watch->pid < 0 ? error_errno(err, errno, "start the command") : 0;
@@ -133,6 +133,14 @@ static void pass_signal(struct watch *watch)
         if (info.ssi_code != SI_KERNEL)
             (void)kill(watch->pid, (int)info.ssi_signo);
     }
+}
+
+static void drop_signals(const struct watch *watch)
+{
+    struct signalfd_siginfo info;
+
+    while (read(watch->signals_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        ;
 }
 
 static int take_bytes(struct watch *watch, const char *bytes, size_t count, struct bawn_error *err)
@@ -210,8 +218,12 @@ int learn_watch(const struct options *options, struct bawn_learned *learned, str
     }
     if (watch->events_fd >= 0)
         (void)close(watch->events_fd);
-    if (watch->signals_fd >= 0)
+    if (watch->signals_fd >= 0) {
+        /* What was typed to end the command does not end us. */
+        drop_signals(watch);
         (void)close(watch->signals_fd);
+        (void)sigprocmask(SIG_SETMASK, &watch->mask, NULL);
+    }
     free(watch);
     return r;
 }
