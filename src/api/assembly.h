@@ -24,6 +24,7 @@ struct assembly {
     VEC(struct pending) documents;
     struct config_places config;
     char *approvals; /* the record, or NULL */
+    bool lends_home; /* what is in the home is shown to who is observed */
 };
 
 /* A copy that lives as long as the policy. NULL when out of memory. */

@@ -21,7 +21,9 @@
  * is shown in it, read-only. SECURITY: these are rules of the profile, the weakest there are:
  * they open no secret and nothing that anybody denies.
  */
-enum { ENTRIES_MAX = 1024 };
+/* Root's trees are given their ids one by one, and PACKET_FDS_MAX is for all of them. What is not
+ * shown is refused, and told when it is looked for. */
+enum { ENTRIES_MAX = 150 };
 
 struct observing {
     struct assembly *assembly;
@@ -47,6 +49,21 @@ static int set(struct assembly *assembly, enum setting_id id, const char *text)
     return r < 0 ? error_memory(assembly->err) : 0;
 }
 
+/* A workspace that is shown elsewhere needs a root of the sandbox's own: then only the home is
+ * lent.
+ */
+static int lend_reads(struct assembly *assembly)
+{
+    struct policy *policy = assembly->policy;
+    struct setting before = policy->settings[SETTING_READS];
+    int r = set(assembly, SETTING_READS, "static");
+
+    assembly->lends_home = r == 0 && policy_number(policy, SETTING_READS) == READS_STATIC;
+    if (policy->settings[SETTING_WORKSPACE_MOUNT].is_set)
+        policy->settings[SETTING_READS] = before;
+    return r;
+}
+
 int assembly_observe(struct assembly *assembly)
 {
     const struct setting *mode = &assembly->policy->settings[SETTING_NETWORK_MODE];
@@ -54,7 +71,7 @@ int assembly_observe(struct assembly *assembly)
 
     if (!is_observed(assembly->policy))
         return 0;
-    r = set(assembly, SETTING_READS, "static");
+    r = lend_reads(assembly);
     /* A network that nobody may use tells who wanted to. */
     if (r == 0 && policy_number(assembly->policy, SETTING_NETWORK_MODE) == NETWORK_NONE &&
         (!mode->is_set || mode->layer->authority == AUTHORITY_BUILTIN))
@@ -145,7 +162,7 @@ int assembly_observe_home(struct assembly *assembly)
     struct policy *policy = assembly->policy;
     struct observing observing = {.assembly = assembly};
 
-    if (!is_observed(policy) || policy_number(policy, SETTING_READS) != READS_STATIC)
+    if (!assembly->lends_home)
         return 0;
     /* Mount points would stay behind in one that is kept. */
     vec_each (&policy->rules, rule) {

@@ -258,9 +258,9 @@ static char ask(const struct lesson *lesson)
         strbuf_add(&out, "Save this in ");
         strbuf_add_escaped(&out, bawn_saved_file(lesson->saved));
         strbuf_add(&out, "? accept, edit or reject [a/e/R] ");
-        say(&out);
-        /* What was typed while the command ran is no answer. */
+        /* What was typed before the question is no answer. */
         (void)tcflush(STDIN_FILENO, TCIFLUSH);
+        say(&out);
         if (!fgets(answer, sizeof(answer), stdin) || *answer == '\n')
             return 'r';
         for (const char *word = "accept\0edit\0reject\0"; *word; word += strlen(word) + 1) {
