@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DIRS_MAX = 512, DIR_SLOTS = 1024, NAMES_MAX = 16, EXE_BYTES = 1024 };
+enum { DIRS_MAX = 512, DIR_SLOTS = 1024, NAMES_MAX = 64 };
 _Static_assert(DIRS_MAX < DIR_SLOTS, "a search ends");
 
 struct observed_dir {
@@ -26,7 +26,7 @@ struct observed_dir {
 struct observed {
     struct observed_dir dirs[DIR_SLOTS];
     unsigned count;
-    uint32_t lost; /* in directories that there was no room for */
+    uint32_t lost; /* names and directories that there was no room for */
 };
 
 static bool is_use(const struct call *call)
@@ -89,18 +89,12 @@ static struct observed_dir *dir_of(struct observed *observed, const char *path, 
     return dir->first ? dir : NULL;
 }
 
-/* Whether it is to be told: a new name, and there is room for it. */
-static bool note_name(struct observed_dir *dir, const char *name)
+static bool knows(const struct observed_dir *dir, uint64_t name)
 {
-    uint64_t hash = hash_of(name, strlen(name));
-
     for (unsigned i = 0; i < dir->name_count; i++)
-        if (dir->names[i] == hash)
-            return false;
-    if (dir->name_count == NAMES_MAX)
-        return false;
-    dir->names[dir->name_count++] = hash;
-    return true;
+        if (dir->names[i] == name)
+            return true;
+    return false;
 }
 
 static void note(const struct call *call, const char *path)
@@ -108,18 +102,22 @@ static void note(const struct call *call, const char *path)
     struct reports *reports = call->reports;
     const char *name = strrchr(path, '/');
     struct observed_dir *dir;
+    uint64_t hash;
 
     if (!reports->observed)
         reports->observed = calloc(1, sizeof(*reports->observed));
     if (!reports->observed || !name)
         return;
     dir = dir_of(reports->observed, path, (size_t)(name - path) + 1);
-    if (!dir)
-        reports->observed->lost++;
-    else if (note_name(dir, name + 1))
-        tell(reports, call, path, 1, 0);
-    else
+    hash = hash_of(name, strlen(name));
+    if (dir && knows(dir, hash)) {
         dir->untold++;
+    } else if (dir && dir->name_count < NAMES_MAX) {
+        dir->names[dir->name_count++] = hash;
+        tell(reports, call, path, 1, 0);
+    } else {
+        reports->observed->lost++;
+    }
 }
 
 static bool is_observed(const struct call *call)
