@@ -7,6 +7,7 @@
 #include <bawn/audit.h>
 #include <bawn/error.h>
 #include <bawn/firewall.h>
+#include <bawn/learn.h>
 #include <bawn/plan.h>
 #include <bawn/policy.h>
 #include <bawn/query.h>

@@ -23,6 +23,7 @@ enum bawn_rule_kind {
     BAWN_RULE_HOST_PORT, /* "host-port PORT": sandbox.network.host_ports */
     BAWN_RULE_SOCKET,    /* "socket PATH": sandbox.network.unix_sockets */
     BAWN_RULE_REOPEN,    /* "reopen ENTRY": sandbox.reopen */
+    BAWN_RULE_PRESET,    /* "preset NAME": presets */
     BAWN_RULE_KINDS,
 };
 

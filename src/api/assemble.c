@@ -167,6 +167,20 @@ static int add_file(struct assembly *assembly, enum layer_id id, const char *pat
                  : error_memory(assembly->err);
 }
 
+/* The project of a file that somebody would make: its folder need not be there yet. */
+static bool find_instead(const struct assembly *assembly, const char *folder, const char *file,
+                         char ret_dir[LIMIT_PATH_BYTES])
+{
+    const char *path = assembly->load->instead.path;
+    char end[64];
+
+    (void)snprintf(end, sizeof(end), "/%s/%s", folder, file);
+    if (!path || !text_ends_with(path, end) || strlen(path) == strlen(end))
+        return false;
+    (void)snprintf(ret_dir, LIMIT_PATH_BYTES, "%.*s", (int)(strlen(path) - strlen(end)), path);
+    return path_is_below(assembly->policy->workspace, ret_dir);
+}
+
 static int add_project(struct assembly *assembly)
 {
     static const struct {
@@ -184,7 +198,9 @@ static int add_project(struct assembly *assembly)
         if (kind == 0 && !assembly->load->claude)
             continue;
         if (!load_find_project(assembly->view, policy->workspace, policy->home, kinds[kind].folder,
-                               dir))
+                               dir) &&
+            !find_instead(assembly, kinds[kind].folder, kinds[kind].files[0], dir) &&
+            !find_instead(assembly, kinds[kind].folder, kinds[kind].files[1], dir))
             continue;
         for (size_t i = 0; r == 0 && i < 2; i++) {
             (void)snprintf(path, sizeof(path), "%s/%s/%s", dir, kinds[kind].folder,
@@ -450,11 +466,15 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = find_kept_home(assembly);
     if (r == 0)
+        r = assembly_observe(assembly);
+    if (r == 0)
         r = policy_finish(assembly->policy, assembly->report, assembly->err);
     if (r == 0)
         assembly_use_outer_proxy(assembly);
     if (r == 0)
         r = assembly_grant_repository(assembly);
+    if (r == 0)
+        r = assembly_observe_home(assembly);
     if (r == 0)
         r = assembly_examine_missing(assembly);
     if (r == 0)

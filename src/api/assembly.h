@@ -24,6 +24,7 @@ struct assembly {
     VEC(struct pending) documents;
     struct config_places config;
     char *approvals; /* the record, or NULL */
+    bool lends_home; /* what is in the home is shown to who is observed */
 };
 
 /* A copy that lives as long as the policy. NULL when out of memory. */
@@ -43,6 +44,11 @@ int assembly_seal(struct assembly *assembly);
 
 /* Of a finished policy: in a filtered network of another sandbox, its proxy is ours, too. */
 void assembly_use_outer_proxy(struct assembly *assembly);
+
+/* sandbox.process.observe: settings, before the policy is finished; then what is shown of the home.
+ */
+int assembly_observe(struct assembly *assembly);
+int assembly_observe_home(struct assembly *assembly);
 
 /* Of a finished policy: grants what git needs of the repository that the workspace is in. */
 int assembly_grant_repository(struct assembly *assembly);

@@ -70,8 +70,8 @@ int bawn_launcher_exec(int plan_fd, char *const *args, struct bawn_error *err)
     given[0] = args[0];
     given[1] = option;
     memcpy(given + 2, args + 1, (count - 1) * sizeof(*given));
-    if (fcntl(plan_fd, F_SETFD, 0) < 0)
+    if (plan_fd >= 0 && fcntl(plan_fd, F_SETFD, 0) < 0)
         return error_errno(err, errno, "keep the compiled plan open");
-    (void)execv(path, given);
+    (void)execv(path, plan_fd >= 0 ? given : (char **)args);
     return error_errno(err, errno, "start %s", path);
 }

@@ -46,6 +46,7 @@ static void print_head(const struct image *image, struct strbuf *out)
                                        {IMAGE_STEERS, "steered"},
                                        {IMAGE_PLAIN, "without nf_tables"},
                                        {IMAGE_OWN_TIME, "own time"},
+                                       {IMAGE_OBSERVES, "observed"},
                                        {IMAGE_HANDS_OVER, "hands-over"},
                                        {IMAGE_ENGINE, "an engine"},
                                        {IMAGE_ASKS, "asks"},

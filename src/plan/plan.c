@@ -261,7 +261,8 @@ static int plan_syscalls(struct plan *plan)
         [WHEN_BINDING] = judges && plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_HANDING_OVER] = plan->network.hands_over,
         [WHEN_EXPLAINING] =
-            plan_notifies(plan) && policy_number(plan->policy, SETTING_PROCESS_EXPLAIN),
+            plan_notifies(plan) && (policy_number(plan->policy, SETTING_PROCESS_EXPLAIN) ||
+                                    policy_number(plan->policy, SETTING_PROCESS_OBSERVE)),
     };
 
     if (!plan_has(plan, FEATURE_SECCOMP))

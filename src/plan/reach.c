@@ -24,10 +24,10 @@ int plan_process(struct plan *plan)
         enum setting_id id;
         unsigned by;
     } settings[] = {
-        {SETTING_PROCESS_DEBUG, BY_SECCOMP},           {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
-        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},       {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
-        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE},       {SETTING_PROCESS_EXPLAIN, BY_SUPERVISOR},
-        {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
+        {SETTING_PROCESS_DEBUG, BY_SECCOMP},      {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
+        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},  {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
+        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE},  {SETTING_PROCESS_EXPLAIN, BY_SUPERVISOR},
+        {SETTING_PROCESS_OBSERVE, BY_SUPERVISOR}, {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
     };
     const struct policy *policy = plan->policy;
 
@@ -56,7 +56,9 @@ int plan_process(struct plan *plan)
             by = 0;
             note = no_time(plan);
         }
-        if (settings[i].id == SETTING_PROCESS_EXPLAIN && setting->number && !plan_notifies(plan)) {
+        if ((settings[i].id == SETTING_PROCESS_EXPLAIN ||
+             settings[i].id == SETTING_PROCESS_OBSERVE) &&
+            setting->number && !plan_notifies(plan)) {
             by = 0;
             note = "calls cannot be looked at here, nor with sandbox.process.containers";
         }

@@ -13,7 +13,8 @@ static bool is_home_shown(const struct policy *policy)
     const struct setting *reads = &policy->settings[SETTING_READS];
 
     if (path_is_below(policy->home, policy->workspace) || strcmp(policy->home, "/") == 0 ||
-        (reads->is_set && reads->number == READS_STATIC))
+        (reads->is_set && reads->number == READS_STATIC &&
+         !policy_number(policy, SETTING_PROCESS_OBSERVE)))
         return true;
     vec_each (&policy->rules, rule) {
         bool is_strong = (*rule)->layer->authority > AUTHORITY_PROJECT;

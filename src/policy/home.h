@@ -9,6 +9,9 @@
  * set it: a grant in it is stronger. 0 or -ENOMEM. */
 int home_add(struct policy *policy, struct bawn_report *report);
 
+/* The name of rules that show what is in the real home, for who is observed. */
+#define OBSERVED_RULE "observed"
+
 /* Whether a copy can be made at this path: around it is a private place. */
 bool home_can_copy(const struct policy *policy, const char *path);
 

@@ -20,6 +20,7 @@ static const struct rule_word words[BAWN_RULE_KINDS] = {
     [BAWN_RULE_HOST_PORT] = {"host-port", "sandbox.network.host_ports", NULL, true, TAKES_PORT},
     [BAWN_RULE_SOCKET] = {"socket", "sandbox.network.unix_sockets", NULL, true, TAKES_PATH},
     [BAWN_RULE_REOPEN] = {"reopen", "sandbox.reopen", NULL, true, TAKES_ENTRY},
+    [BAWN_RULE_PRESET] = {"preset", "presets", NULL, true, TAKES_ENTRY},
 };
 
 const struct rule_word *rule_word(enum bawn_rule_kind kind)

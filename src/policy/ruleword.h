@@ -47,6 +47,9 @@ const char *rule_too_wide(const struct policy *policy, const char *path);
 const char *rule_for_host(const struct net_decision *decision, const char *asked,
                           const struct host *target, struct rule_advice *ret_advice);
 
+/* Why a path is not granted as a whole, or NULL. */
+const char *rule_too_wide(const struct policy *policy, const char *path);
+
 /* "bawn policy save read '/x'": as a shell reads it. */
 void rule_command(const struct rule_advice *advice, struct strbuf *out);
 

@@ -171,6 +171,14 @@ const struct setting_info setting_table[SETTING_COUNT] = {
         {"sandbox.process.explain", VALUE_BOOL, NARROW_HIGHER, 0, NULL,
          "true: bawn also looks at calls that only read, and tells of those about something that "
          "the rules hide. Opening or looking at a file then takes several times as long."},
+    [SETTING_PROCESS_OBSERVE] =
+        {"sandbox.process.observe", VALUE_BOOL, NARROW_LOWER, 0, NULL,
+         "true: what 'bawn learn' runs a command with. It can read the host, except secrets and "
+         "what "
+         "rules deny, and what is in your home, and bawn tells what it opens that no rule grants. "
+         "Without a network it has one that refuses every host, and tells which. Calls are looked "
+         "at "
+         "as with explain."},
     [SETTING_PROCESS_UNSANDBOXED] =
         {"sandbox.process.allow_unsandboxed", VALUE_BOOL, NARROW_LOWER, 0, NULL,
          "Let a caller that asks for it run a command outside the sandbox."},

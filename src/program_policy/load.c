@@ -13,6 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const load_scopes[] = {"user", "project", "local", "org", NULL};
+
+enum bawn_scope load_scope(const char *word)
+{
+    unsigned scope = 0;
+
+    while (load_scopes[scope] && strcmp(load_scopes[scope], word) != 0)
+        scope++;
+    return (enum bawn_scope)scope;
+}
+
 /* --set KEY=VALUE */
 /* The value is the launcher's: what a policy says of a variable is kept with its plan. */
 static int pass_variable(struct bawn_load *load, const char *pair, const char *origin,

@@ -43,6 +43,18 @@ void load_note(struct output *output, const struct bawn_report *report);
 int load_refuse(struct output *output, const struct bawn_report *report, const char *what,
                 int result, struct bawn_error *err);
 
+/* Whose policy a rule is saved in: words in the order of enum bawn_scope, ended by NULL; and the
+ * scope of one of them. */
+extern const char *const load_scopes[];
+enum bawn_scope load_scope(const char *word);
+#define LOAD_SCOPE_ROW(otherwise)                                                                  \
+    {                                                                                              \
+        .id = OPTION_SCOPE, .name = "scope", .value = "SCOPE", .words = load_scopes,               \
+        .help = "Whose policy: user is bawn/policy.yaml in your configuration, project and local " \
+                "are .bawn/policy.yaml and .bawn/local.yaml of the project, org is "               \
+                "/etc/bawn/policy.yaml, which is root's. Default: " otherwise "."                  \
+    }
+
 /* Of the verbs that ask: which program would connect. */
 #define BY_OPTION                                                                                  \
     {                                                                                              \

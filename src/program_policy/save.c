@@ -11,12 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of enum bawn_scope. */
-static const char *const scopes[] = {"user", "project", "local", "org", NULL};
 /* In the order of enum bawn_rule_kind, for completions and complaints. */
 static const char *const words[] = {"read",    "write",  "deny",     "ask",       "protect",
                                     "confirm", "host",   "ask-host", "deny-host", "host-port",
-                                    "socket",  "reopen", NULL};
+                                    "socket",  "reopen", "preset",   NULL};
 _Static_assert(sizeof(words) / sizeof(words[0]) == BAWN_RULE_KINDS + 1, "a word for each kind");
 
 typedef int (*change_rules)(const struct bawn_load *load, enum bawn_scope scope,
@@ -54,16 +52,6 @@ static int read_rules(const struct options *options, const char *verb, struct ru
             return error_memory(err);
     }
     return 0;
-}
-
-static unsigned scope_of(const struct options *options)
-{
-    const char *word = options_value(options, OPTION_SCOPE);
-    unsigned scope = 0;
-
-    while (word && scopes[scope] && strcmp(scopes[scope], word) != 0)
-        scope++;
-    return scope;
 }
 
 static void print_json(struct output *output, const struct rule_list *rules,
@@ -128,19 +116,20 @@ static int run_change(const struct options *options, struct output *output, chan
     bool dry_run = options_has(options, OPTION_DRY_RUN);
     unsigned flags = (dry_run ? BAWN_SAVE_DRY_RUN : 0U) |
                      (options_has(options, OPTION_REOPEN) ? BAWN_SAVE_REOPEN : 0U);
-    unsigned scope = scope_of(options);
+    const char *scope = options_value(options, OPTION_SCOPE);
     int result = read_rules(options, verb, &rules, err);
 
     if (result == 0)
         result = load_collect(options, &load, err);
     if (result < 0)
         return result;
-    result = change(load, (enum bawn_scope)scope, rules.all.items, rules.all.count, flags, &saved,
+    scope = scope ? scope : load_scopes[BAWN_SCOPE_USER];
+    result = change(load, load_scope(scope), rules.all.items, rules.all.count, flags, &saved,
                     &report, err);
     if (result < 0)
         return load_refuse(output, report, verb, result, err);
     if (output->json) {
-        print_json(output, &rules, saved, scopes[scope], dry_run);
+        print_json(output, &rules, saved, scope, dry_run);
         return STATUS_OK;
     }
     load_note(output, report);
@@ -158,13 +147,6 @@ static int run_forget(const struct options *options, struct output *output, stru
     return run_change(options, output, bawn_policy_forget, "policy forget", "took out ", err);
 }
 
-#define SCOPE_ROW                                                                                  \
-    {                                                                                              \
-        .id = OPTION_SCOPE, .name = "scope", .value = "SCOPE", .words = scopes,                    \
-        .help = "Whose policy: user is bawn/policy.yaml in your configuration, project and local " \
-                "are .bawn/policy.yaml and .bawn/local.yaml of the project, org is "               \
-                "/etc/bawn/policy.yaml, which is root's. Default: user."                           \
-    }
 #define DRY_RUN_ROW                                                                                \
     {                                                                                              \
         .id = OPTION_DRY_RUN, .name = "dry-run",                                                   \
@@ -172,7 +154,7 @@ static int run_forget(const struct options *options, struct output *output, stru
     }
 
 static const struct option save_rows[] = {
-    SCOPE_ROW,
+    LOAD_SCOPE_ROW("user"),
     DRY_RUN_ROW,
     {.id = OPTION_REOPEN,
      .name = "reopen",
@@ -181,7 +163,7 @@ static const struct option save_rows[] = {
 };
 static const struct option_group save_group = {"How", save_rows,
                                                sizeof(save_rows) / sizeof(save_rows[0])};
-static const struct option forget_rows[] = {SCOPE_ROW, DRY_RUN_ROW};
+static const struct option forget_rows[] = {LOAD_SCOPE_ROW("user"), DRY_RUN_ROW};
 static const struct option_group forget_group = {"How", forget_rows,
                                                  sizeof(forget_rows) / sizeof(forget_rows[0])};
 
@@ -193,7 +175,9 @@ const struct verb verb_policy_save = {
         "A rule is a word and what it is about: read PATH and write PATH grant a path; deny, ask, "
         "protect and confirm take a PATTERN; host, ask-host and deny-host take NAME[:PORT] as "
         "--allow-host does; host-port PORT, socket PATH and reopen ENTRY are entries of "
-        "sandbox.network.host_ports, sandbox.network.unix_sockets and sandbox.reopen.\n"
+        "sandbox.network.host_ports, sandbox.network.unix_sockets and sandbox.reopen; preset NAME "
+        "is one "
+        "of presets.\n"
         "Comments, order and the way the file is written stay. bawn writes all rules or none, and "
         "none that would have no effect: what your organisation denies stays denied.\n"
         "Saving in a project's file approves its new content if you had approved the old one, or "

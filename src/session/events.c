@@ -64,9 +64,12 @@ static void count_host(struct session *session, const struct event *event)
         hosts_take(session->hosts, event);
 }
 
-/* Where bytes go to a host each second is in the trail once, and their sum at the end. */
+/* Where bytes go to a host each second is in the trail once, and their sum at the end. What an
+ * observed command uses is for who observes it. */
 static bool is_recordable(const struct session *session, const struct event *event)
 {
+    if (event->what == EVENT_USED)
+        return false;
     return event->what != EVENT_REACHED ||
            !hosts_has_reached(session->hosts, event->texts[EVENT_PATH]);
 }

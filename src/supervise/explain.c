@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "supervise/call.h"
 #include "supervise/identity.h"
+#include "supervise/observe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +100,10 @@ int explain_perform(struct call *call)
                 report_refusal(call, path, ENOENT);
             return 0;
         }
+        observe_use(call, path);
         next = follow(call, path);
+        if (!next)
+            observe_through(call, path);
         free(path);
         path = next;
     }

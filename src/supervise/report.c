@@ -8,6 +8,7 @@
 #include "policy/explain.h"
 #include "policy/ruleword.h"
 #include "supervise/call.h"
+#include "supervise/observe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -326,6 +327,8 @@ void report_write(const struct call *call, const char *path)
 
 void reports_done(struct reports *reports)
 {
+    if (reports->report)
+        observe_done(reports);
     for (unsigned i = 0; i < REPORT_REFUSALS; i++) {
         if (reports->refusals[i].untold)
             tell(reports, &reports->refusals[i], NULL);

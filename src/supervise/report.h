@@ -15,6 +15,7 @@
 struct call;
 struct caller;
 struct call_kind;
+struct observed;
 
 enum { REPORT_REFUSALS = 32, REPORT_GITFILES = 8, REPORT_PATH_BYTES = 1024 };
 
@@ -40,6 +41,7 @@ struct reports {
     uint64_t last;  /* the call that was reported last, by the id of its notification */
     char *gitfiles[REPORT_GITFILES];
     unsigned gitfile_count;
+    struct observed *observed; /* see observe.h; owned. NULL: nothing yet */
 };
 
 /* The program of a caller. */

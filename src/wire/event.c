@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 
 /* What need not be known is told only while no more than this waits to be read. */
 enum { WAITING_BYTES = 64 * 1024, EXE_BYTES = 1024 };
@@ -119,6 +120,21 @@ static bool has_room(const struct event_sender *sender)
     return ioctl(sender->sock, SIOCOUTQ, &waiting) == 0 && waiting < WAITING_BYTES;
 }
 
+/* Of one that is waited for a little, since there are few and each counts: the reader is idle while
+ * a command runs. Where it has failed once, it is not tried again before something got through. */
+static bool awaits_room(const struct event_sender *sender, uint32_t what)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    unsigned pauses = what == EVENT_USED && sender->lost == 0 ? 50 : 0;
+
+    while (!has_room(sender)) {
+        if (pauses-- == 0)
+            return false;
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
 void event_send(struct event_sender *sender, struct event event)
 {
     char bytes[EVENT_BYTES];
@@ -128,7 +144,7 @@ void event_send(struct event_sender *sender, struct event event)
     event.who = sender->who;
     event.lost += sender->lost;
     event.times = event.times ? event.times : 1;
-    if ((must_be_known(event.what) || has_room(sender)) &&
+    if ((must_be_known(event.what) || awaits_room(sender, event.what)) &&
         send(sender->sock, bytes, event_pack(&event, bytes), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
         sender->lost = 0;
     else
@@ -209,7 +225,7 @@ const char *event_name(uint32_t what)
         [EVENT_FULL] = "full",         [EVENT_LIMIT] = "limit",     [EVENT_STREAM] = "stream",
         [EVENT_FAILED] = "failed",     [EVENT_BARRED] = "barred",   [EVENT_REACHED] = "reached",
         [EVENT_ENDED] = "ended",       [EVENT_UNTOLD] = "untold",   [EVENT_ASKED] = "asked",
-        [EVENT_GIVEN_UP] = "given_up", [EVENT_SETTLED] = "settled"};
+        [EVENT_GIVEN_UP] = "given_up", [EVENT_SETTLED] = "settled", [EVENT_USED] = "used"};
 
     return names[what];
 }

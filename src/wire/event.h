@@ -34,6 +34,8 @@ enum event_what {
     EVENT_REACHED, /* connections to path, host:port, since the last one: times, sent, received; of
                       so many nobody knows how much (uncounted) */
     EVENT_ENDED,   /* the launcher's own: a process has ended that should not have */
+    EVENT_USED,    /* with IMAGE_OBSERVES: something of the host that no rule grants: op, call, path
+                      on the host; who used it */
     EVENT_UNTOLD,  /* the last of a process: so much else was not told (lost) */
     EVENT_ASKED,   /* a call, or a connection, that a person is asked about: number, op, path, rule,
                       grant; see wire/ask.h */

@@ -199,6 +199,7 @@ enum image_flag {
     IMAGE_OWN_TIME = 2048,   /* a time namespace of its own */
     IMAGE_VETH = 16384,      /* a pair of interfaces to the host's network: see kernel/veth.h */
     IMAGE_ENGINE = 8192,     /* a program that leads out: see session/engine.c */
+    IMAGE_OBSERVES = 524288, /* what is opened and no rule grants is told */
     IMAGE_ONCE =
         128, /* made from many files, from some that changed, or in haste: for one start only */
     IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which

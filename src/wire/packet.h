@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-enum { PACKET_FDS_MAX = 40 };
+enum { PACKET_FDS_MAX = 200 };
 
 /* parts[0] is the head, parts[1] what is behind it (may be empty). Does not wait when the socket
  * does not. 0 or a negative errno. */
