@@ -71,6 +71,10 @@ static void set_flags(struct compiler *compiler)
         (plan->process.has_own_time ? IMAGE_OWN_TIME : 0U) |
         (compiler->input->is_around ? IMAGE_AROUND : 0U) |
         (policy_number(plan->policy, SETTING_PROCESS_OBSERVE) ? IMAGE_OBSERVES : 0U) |
+        (plan->holds_reads ? IMAGE_HOLDS_READS : 0U) |
+        (plan_notifies(plan) && policy_number(plan->policy, SETTING_PROCESS_EXPLAIN)
+             ? IMAGE_EXPLAINS
+             : 0U) |
         (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U) | (plan_asks(plan) ? IMAGE_ASKS : 0U);
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));

@@ -58,6 +58,8 @@ static bool is_out_of_hand(const struct plan *plan, const char *path, const char
 /* What happens to a missing path when somebody outside makes it. */
 static const char *absent_note(const struct plan *plan, const struct spot *spot, enum view around)
 {
+    if (watch_is_held(plan, spot, around))
+        return "does not exist now; if it is made outside, it cannot be opened";
     if (watch_is_needed(plan, spot, around))
         return "does not exist now; if it is made outside, it is masked a moment later";
     if ((spot->view != VIEW_HIDDEN && spot->view != VIEW_ASK) || !view_is_visible(around))
@@ -152,6 +154,8 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
     by = literal_by(plan, spot, around, look, &note);
     if (by && watch_is_needed(plan, spot, around))
         by |= plan_held_by(plan, GUARANTEE_LATE);
+    if (by && watch_is_held(plan, spot, around))
+        by |= BY_SUPERVISOR;
     if (by == 0 && is_given_up(plan, rule, what))
         return 0;
     if (spot->winner != rule && spot->write_winner != rule) {
@@ -171,13 +175,14 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
     const char *what = rule_words(plan, rule);
     const char *note = NULL;
     unsigned by = plan_held_by(plan, GUARANTEE_PATTERN);
+    bool is_held = watch_is_held_for(plan, rule);
 
     if (strncmp(rule->path, "/proc/", 6) == 0 && is_out_of_hand(plan, rule->path, &note))
         by = 0;
     /* Only what patterns hide is looked for: no mount holds one against writing. */
     if (!(by & BY_SUPERVISOR) && (!plan_has(plan, FEATURE_NOTIFY) || rule->read < ACCESS_ASK))
         by = 0;
-    if (watch_cannot_know(plan, rule)) {
+    if (!is_held && watch_cannot_know(plan, rule)) {
         by = 0;
         note = "what an earlier command left in the kept home is not looked for: name paths "
                "there, not patterns, or use sandbox.home: private";
@@ -186,7 +191,10 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
         return 0;
     if ((by & BY_MOUNT) && watch_is_needed_for(plan, rule))
         by |= plan_held_by(plan, GUARANTEE_LATE);
-    if (by & BY_WATCH)
+    if (by && is_held)
+        note = "matches at the start are masked; making one is refused inside, and one that is "
+               "made outside cannot be opened";
+    else if (by & BY_WATCH)
         note = "matches at the start are masked; making one is refused inside, and one that is "
                "made outside is masked a moment later";
     else if (by & BY_MOUNT)

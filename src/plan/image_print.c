@@ -52,6 +52,8 @@ static void print_head(const struct image *image, struct strbuf *out)
                                        {IMAGE_ASKS, "asks"},
                                        {IMAGE_VETH, "a pair of interfaces to the host"},
                                        {IMAGE_AROUND, "in another sandbox"},
+                                       {IMAGE_HOLDS_READS, "every open is held"},
+                                       {IMAGE_EXPLAINS, "explains"},
                                        {0}};
 
     strbuf_addf(out, "backend %s\n", backend_row(image->backend)->name);

@@ -458,6 +458,7 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
     }
     if (r == 0 && watch_is_needed(plan, &spots[0], around))
         r = watch_literal(plan, &spots[0]);
+    plan->holds_reads |= watch_is_held(plan, &spots[0], around);
     /* SECURITY: what surrounds a path is what is mounted there, not what was decided: an "ask"
      * without a step of its own must not make what is below it seem hidden. */
     if (r == 0 && spots[0].has_step && look != LOOK_LINK && !vec_push(&rooms->open, spots[0]))
@@ -499,6 +500,7 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
             r = enforce_pattern(plan, *rule);
         if (r == 0 && (*rule)->wild && watch_is_needed_for(plan, *rule))
             r = watch_pattern(plan, *rule);
+        plan->holds_reads |= watch_is_held_for(plan, *rule);
     }
     if (r == 0)
         r = enforce_given_up(plan);

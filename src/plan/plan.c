@@ -251,7 +251,7 @@ bool plan_asks(const struct plan *plan)
 
 static int plan_syscalls(struct plan *plan)
 {
-    bool judges = plan_notifies(plan) && has_to_judge(plan->policy);
+    bool judges = plan_notifies(plan) && (plan->holds_reads || has_to_judge(plan->policy));
     bool holds[] = {
         [WHEN_ALWAYS] = true,
         [WHEN_NOT_DEBUG] = !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
@@ -260,6 +260,7 @@ static int plan_syscalls(struct plan *plan)
         [WHEN_TRACE_TOLD] = judges && !policy_number(plan->policy, SETTING_PROCESS_DEBUG),
         [WHEN_BINDING] = judges && plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_HANDING_OVER] = plan->network.hands_over,
+        [WHEN_HOLDING] = plan->holds_reads,
         [WHEN_EXPLAINING] =
             plan_notifies(plan) && (policy_number(plan->policy, SETTING_PROCESS_EXPLAIN) ||
                                     policy_number(plan->policy, SETTING_PROCESS_OBSERVE)),

@@ -127,6 +127,7 @@ struct plan {
     VEC(struct enforcement) rules;
     const char *gitconfig;     /* what ~/.gitconfig says inside, where that is our own; or NULL */
     const char *gitconfig_why; /* why it says nothing, where it should; or NULL */
+    bool holds_reads;          /* every open is held, for a hidden name may appear: sandbox.late */
     size_t unenforced;
     size_t shut;     /* trees whose sockets are to be out of reach */
     size_t given_up; /* built-in rules that nobody holds, where nobody is told of what is made */

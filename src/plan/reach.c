@@ -18,16 +18,36 @@ static const char *no_time(struct plan *plan)
                         strerror(fact->errnum));
 }
 
+/* Whose work sandbox.late is, in words. */
+static const char *late_note(const struct plan *plan, unsigned *by)
+{
+    if (policy_number(plan->policy, SETTING_LATE) == LATE_WATCH) {
+        *by = BY_WATCH;
+        return NULL;
+    }
+    if (!plan_notifies(plan)) {
+        *by = 0;
+        return "opens cannot be held here, nor with sandbox.process.containers: use watch";
+    }
+    return plan->holds_reads ? "each open is made outside, under no hidden name"
+                             : "no rule hides a name that could appear: no open is held";
+}
+
 int plan_process(struct plan *plan)
 {
     static const struct {
         enum setting_id id;
         unsigned by;
     } settings[] = {
-        {SETTING_PROCESS_DEBUG, BY_SECCOMP},      {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
-        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},  {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
-        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE},  {SETTING_PROCESS_EXPLAIN, BY_SUPERVISOR},
-        {SETTING_PROCESS_OBSERVE, BY_SUPERVISOR}, {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
+        {SETTING_PROCESS_DEBUG, BY_SECCOMP},
+        {SETTING_PROCESS_MAP_ROOT, BY_NAMESPACE},
+        {SETTING_PROCESS_AS_ROOT, BY_NAMESPACE},
+        {SETTING_PROCESS_CONTAINERS, BY_NAMESPACE},
+        {SETTING_PROCESS_TIME_NS, BY_NAMESPACE},
+        {SETTING_PROCESS_EXPLAIN, BY_SUPERVISOR},
+        {SETTING_PROCESS_OBSERVE, BY_SUPERVISOR},
+        {SETTING_PROCESS_UNSANDBOXED, BY_APPLICATION},
+        {SETTING_LATE, BY_SUPERVISOR},
     };
     const struct policy *policy = plan->policy;
 
@@ -62,6 +82,8 @@ int plan_process(struct plan *plan)
             by = 0;
             note = "calls cannot be looked at here, nor with sandbox.process.containers";
         }
+        if (settings[i].id == SETTING_LATE)
+            note = late_note(plan, &by);
         if (setting->is_set && plan->backend != BACKEND_COUNT &&
             plan_enforce(plan,
                          arena_printf(&plan->arena, "%s: %s", setting_table[settings[i].id].key,

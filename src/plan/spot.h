@@ -52,6 +52,9 @@ bool watch_is_needed_for(struct plan *plan, const struct path_rule *rule);
 /* Whether a pattern may hide what an earlier command left in the kept home: nobody looks for that.
  */
 bool watch_cannot_know(struct plan *plan, const struct path_rule *rule);
+/* Whether every open is held because of it (sandbox.late); and the same of a pattern. */
+bool watch_is_held(const struct plan *plan, const struct spot *spot, enum view around);
+bool watch_is_held_for(struct plan *plan, const struct path_rule *rule);
 /* Each adds what is to be watched: 0 or -ENOMEM. */
 int watch_literal(struct plan *plan, const struct spot *spot);
 int watch_pattern(struct plan *plan, const struct path_rule *rule);

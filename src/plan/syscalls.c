@@ -70,6 +70,12 @@
     {                                                                                              \
         RULE(name, SYSCALL_NOTIFY, WHEN_EXPLAINING, hidden), WHOLLY                                \
     }
+/* What opens nothing that can be read is let through: see WATCH_OPEN. */
+#define HOLD_OPEN(name, flags)                                                                     \
+    {                                                                                              \
+        RULE(name, SYSCALL_NOTIFY, WHEN_HOLDING, appears),                                         \
+            IF(flags, NUMBER_PATH | NUMBER_TMPFILE, 0)                                             \
+    }
 #define WATCH_MODE(name, mode)                                                                     \
     {                                                                                              \
         RULE(name, SYSCALL_NOTIFY, WHEN_PROTECTING, modes), IF(mode, SET_ID_BITS, 0)               \
@@ -123,6 +129,7 @@
 #define creates    "a file that a rule protects may be created or replaced"
 #define modes      "a file that a rule protects may be made executable, or unreadable"
 #define hidden     "it may be about something that is hidden, which is told"
+#define appears    "a file that a rule hides may have been made meanwhile"
 #define family     "a socket family that no sandboxed program needs"
 #define handed     "a socket of the host's that was handed in stays with its server"
 #define landlock   "calls that bawn makes for a program would bypass the program's own rules"
@@ -278,6 +285,8 @@ const struct syscall_rule syscall_table[] = {
     WATCH("unlink", creates),
     WATCH("unlinkat", creates),
     WATCH("rmdir", creates),
+    HOLD_OPEN("open", 1),
+    HOLD_OPEN("openat", 2),
     TELL("open"),
     TELL("openat"),
     TELL("stat"),

@@ -61,12 +61,29 @@ static const struct mount_step *tree_of(const struct plan *plan, const char *pat
     return tree;
 }
 
-bool watch_is_needed(const struct plan *plan, const struct spot *spot, enum view around)
+/* Whether a hidden path may appear, or be replaced, in a tree of the host's. */
+static bool may_appear(const struct plan *plan, const struct spot *spot, enum view around)
 {
     return can_watch(plan) && view_is_visible(around) &&
            (spot->view == VIEW_HIDDEN || spot->view == VIEW_ASK) &&
-           !watch_is_left_to_root(plan, spot->winner, spot->rule->path) &&
-           tree_of(plan, spot->rule->path);
+           !watch_is_left_to_root(plan, spot->winner, spot->rule->path);
+}
+
+bool watch_is_needed(const struct plan *plan, const struct spot *spot, enum view around)
+{
+    return may_appear(plan, spot, around) && tree_of(plan, spot->rule->path);
+}
+
+/* Whether opens are held instead, where that is needed. */
+static bool holds(const struct plan *plan)
+{
+    return policy_number(plan->policy, SETTING_LATE) == LATE_HELD && plan_notifies(plan) &&
+           can_watch(plan);
+}
+
+bool watch_is_held(const struct plan *plan, const struct spot *spot, enum view around)
+{
+    return holds(plan) && may_appear(plan, spot, around);
 }
 
 static int add(struct plan *plan, const char *path, const char *tree, bool is_deep)
@@ -154,6 +171,26 @@ int watch_pattern(struct plan *plan, const struct path_rule *rule)
     int r = count_parts(plan, rule, true);
 
     return r < 0 ? r : 0;
+}
+
+/* Whether a pattern is about a tree in which nobody can be told of what appears. */
+static bool meets_unwatched(struct plan *plan, const struct path_rule *rule)
+{
+    const char *start = start_of(plan, rule->path);
+
+    vec_each (&plan->mounts, step) {
+        if (start && (step->kind == MOUNT_OVERLAY || step->kind == MOUNT_KEPT) &&
+            (path_is_below(start, step->target) || path_is_below(step->target, start)) &&
+            !watch_is_left_to_root(plan, rule, step->target))
+            return true;
+    }
+    return !start;
+}
+
+bool watch_is_held_for(struct plan *plan, const struct path_rule *rule)
+{
+    return holds(plan) && hides(rule) && rule->wild &&
+           (count_parts(plan, rule, false) > 0 || meets_unwatched(plan, rule));
 }
 
 bool watch_cannot_know(struct plan *plan, const struct path_rule *rule)

@@ -136,6 +136,8 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id)
         return !policy_number(policy, SETTING_PROCESS_CONTAINERS);
     case SETTING_LIMITS_PRESET:
         return LIMITS_DEFAULT;
+    case SETTING_LATE:
+        return LATE_WATCH;
     default:
         return 0;
     }

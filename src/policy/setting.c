@@ -16,6 +16,7 @@ static const char *const network_words[] = {"none", "proxy", "isolated", "veth",
 static const char *const engine_words[] = {"bawn", "slirp4netns", "pasta", NULL};
 static const char *const home_words[] = {"none", "private", "keep", NULL};
 static const char *const repository_words[] = {"none", "auto", NULL};
+static const char *const late_words[] = {"held", "watch", NULL};
 static const char *const unlisted_words[] = {"deny", "ask", NULL};
 static const char *const limits_words[] = {"strict", "default", "none", NULL};
 
@@ -198,6 +199,15 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "or a submodule. The command can read the rest of the work tree, and write git's own "
          "files except hooks and configuration. none: grant nothing. Default: none, but the "
          "profiles default and strict set auto."},
+    [SETTING_LATE] =
+        {"sandbox.late", VALUE_WORD, NARROW_LOWER, 0, late_words,
+         "What happens to a name that a rule hides and that somebody outside makes while the "
+         "command runs. watch: bawn masks it a moment later; in that moment the command can open "
+         "it. held: bawn opens every file for the command, and opens none under a hidden name, so "
+         "that there is no such moment. Opening a file then takes several times as long. The "
+         "command can still see that it is there (stat), and a file that is executable can be "
+         "started until it is masked. Where no rule hides a name that could appear, held costs "
+         "nothing. Default: watch."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {

@@ -10,23 +10,21 @@
  */
 #include "base/cleanup.h"
 #include "kernel/process.h"
+#include "supervise/become.h"
 #include "supervise/call.h"
 #include "supervise/identity.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,34 +167,6 @@ static int bind_netlink(const struct call *call)
     return r < 0 ? r : -EADDRINUSE;
 }
 
-static bool drop_capabilities(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-
-    return syscall(SYS_capset, &header, data) == 0;
-}
-
-/* Becomes like the caller, in a process of its own. */
-static bool become(const struct call *call, int cwd)
-{
-    struct caller_rights rights;
-    autoclose int users = -EBADF;
-
-    identity_leave(call->identity);
-    users = caller_open_users(call->caller);
-    if (users < 0 || setns(users, CLONE_NEWUSER) < 0)
-        return false;
-    /* Ids are told as whoever asks has them: from here on as the caller. */
-    if (caller_rights(call->caller, &rights) < 0)
-        return false;
-    if (fchdir(call->locator.root_fd) < 0 || chroot(".") < 0 || (cwd >= 0 && fchdir(cwd) < 0))
-        return false;
-    (void)umask(rights.umask);
-    return syscall(SYS_setresgid, rights.gid, rights.gid, rights.gid) == 0 &&
-           syscall(SYS_setresuid, rights.uid, rights.uid, rights.uid) == 0 && drop_capabilities();
-}
-
 /*
  * Holds:    the call, and all that the supervisor has open.
  * Must:     have no right that the caller has not, before it binds.
@@ -204,7 +174,7 @@ static bool become(const struct call *call, int cwd)
  */
 static _Noreturn void bind_as_caller(const struct call *call, int cwd)
 {
-    if (!become(call, cwd))
+    if (!become_caller(call, cwd))
         _exit(LOST);
     _exit(bind(call->socket, (const struct sockaddr *)call->value, (socklen_t)call->value_size) < 0
               ? errno

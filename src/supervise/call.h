@@ -67,7 +67,10 @@ struct call {
     bool is_ours;      /* it opens nothing, and needs nobody's rights */
     bool is_continued; /* the caller makes it itself */
     bool is_told;      /* it is only looked at, and the caller makes it */
-    bool is_kept;      /* it is answered later */
+    bool is_kept;      /* it is answered later, or by somebody else */
+    bool is_reading;   /* an open that changes nothing, held all the same: sandbox.late */
+    /* The link with a hidden name that was met, or "". */
+    char hidden[LIMIT_PATH_BYTES + NAME_MAX + 2];
     struct dials *dials;
 };
 
@@ -132,6 +135,21 @@ const struct call_kind *call_find(int number);
 bool explain_is_told(uint64_t flags);
 int explain_perform(struct call *call);
 
+/* supervise/read.c: whether every open is held, so that one with these flags is made here. */
+bool read_is_held(const struct call *call, uint64_t flags);
+/* Opens what a path without links leads to. 1: it has to be walked by hand. */
+int read_plain(struct call *call);
+/* Whether it was removed since it was found; path is what locate_path says. */
+bool read_is_lost(const struct stat *st, const char *path);
+/* Opens a file of /proc, or has it opened by a process that is like the caller. 1: the supervisor
+ * may do so itself. */
+int read_proc(struct call *call, const struct stat *st, const char *path);
+
+/* How often is looked for what is replaced again and again. */
+enum { OPEN_TRIES = 8 };
+/* Opens something that exists and is no link. is_own: the caller has it open this way already. */
+int open_object(struct call *call, int *object, const struct stat *st, const char *path,
+                bool is_anchored, bool is_own);
 int open_prepare(struct call *call);
 int open_prepare_how(struct call *call);
 int open_perform(struct call *call);

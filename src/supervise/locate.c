@@ -296,12 +296,24 @@ static int read_link(const struct locator *locator, int dir, const char *name,
     return length == 0 ? -ENOENT : 0;
 }
 
+/* A link that is hidden leads nowhere. */
+static int judge_hidden(const struct locator *locator, const char *link)
+{
+    if (!locator->is_exact || guard_ask(locator->guard, link, PATH_READ) != GUARD_REFUSE)
+        return 0;
+    (void)stpcpy(locator->hidden, link);
+    return -EACCES;
+}
+
 /* Where the link at a location leads, by the rules for a last name. */
 static int last_link(struct locator *locator, const struct location *location,
                      struct located_link *ret_link)
 {
     struct stat st;
+    int r = judge_hidden(locator, location->path);
 
+    if (r < 0)
+        return r;
     guard_judge_link(locator->guard, location->path, "", &locator->bar);
     if (fstatat(location->dir, location->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
@@ -350,7 +362,7 @@ static int walk_judge(struct walk *walk, const char *name)
                    link[strlen(link) - 1] == '/' ? "" : "/", name);
     (void)snprintf(whole, sizeof(whole), "%s/%s", walk->trail.rest, walk->last);
     guard_judge_link(walk->locator->guard, link, whole, &walk->locator->bar);
-    return 0;
+    return judge_hidden(walk->locator, link);
 }
 
 static int walk_link(struct walk *walk, const char *name)
@@ -451,6 +463,21 @@ static int open_from_root(const struct locator *locator, int start, const char *
     return strlen(whole) < LIMIT_PATH_BYTES ? open_inside(locator, whole, O_DIRECTORY) : -EXDEV;
 }
 
+const char *locate_start(const struct locator *locator, int start)
+{
+    struct dir_key key;
+    const char *known = dirs_find(locator->dirs, start, &key);
+    char path[LIMIT_PATH_BYTES];
+
+    if (known)
+        return known;
+    if (locate_is_proc(start) || !locate_is_inside(locator, start) ||
+        locate_path(locator, start, path) < 0)
+        return NULL;
+    dirs_add(locator->dirs, &key, start, path);
+    return dirs_find(locator->dirs, start, &key);
+}
+
 static int open_dir(struct locator *locator, int *start, const char *path, const char *last,
                     bool *ret_anchored)
 {
@@ -508,7 +535,7 @@ static int find_path(const struct locator *locator, struct location *location)
     const char *known = dirs_find(locator->dirs, location->dir, &key);
     int r;
 
-    if (known) {
+    if (known && !locator->is_exact) {
         (void)stpcpy(location->path, known);
         location->is_anchored = true;
         return 0;
@@ -518,6 +545,10 @@ static int find_path(const struct locator *locator, struct location *location)
         return r;
     if (location->path[0] != '/')
         return -ENOTDIR;
+    /* SECURITY: somebody outside may have moved it away since it was reached, and out of what is
+     * shown. Then its path says nothing. */
+    if (locator->is_exact)
+        location->is_anchored = known && strcmp(known, location->path) == 0;
     if (!location->is_anchored)
         location->is_anchored = locate_is_inside(locator, location->dir);
     /* There what a name leads to changes with every process. */

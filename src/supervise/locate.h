@@ -28,6 +28,8 @@ struct locator {
     const struct guard *guard;
     struct dirs *dirs;
     bool refuses_magic; /* as RESOLVE_NO_MAGICLINKS */
+    bool is_exact; /* paths are asked for each time, and links with hidden names not followed */
+    char *hidden;  /* with it: the path of such a link, when one was met; of the call */
     /* Other than ACCESS_UNSET: a link was followed through which nothing may be written. */
     struct path_decision bar;
 };
@@ -94,6 +96,9 @@ bool locate_is_there(const struct locator *locator, const char *path);
 
 /* Whether the descriptor is what its path names in the caller's root, by the same mount. */
 bool locate_is_inside(const struct locator *locator, int fd);
+/* The path of a directory from which paths start, if it was inside by that path a moment ago; or
+ * NULL. Borrowed, until the next call. */
+const char *locate_start(const struct locator *locator, int start);
 /* Whether it was once, and the path that it was opened by is gone: path is what locate_path says.
  */
 bool locate_was_inside(const struct locator *locator, int fd, const char *path,

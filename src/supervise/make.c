@@ -111,8 +111,11 @@ int make_symlink(struct call *call)
 
 /* A file that the caller may not write gets no second name, because a rule might allow writing by
  * that name. The kernel links only within one mount, so a source found by name is inside. */
-static int judge_source(const struct call *call, const struct followed *source)
+static int judge_source(const struct call *call, struct followed *source)
 {
+    /* SECURITY: as in open_existing. */
+    if (call->locator.is_exact && locate_path(&call->locator, source->object, source->at.path) < 0)
+        return -EACCES;
     /* The kernel links no directory, and nothing that was never in one. */
     if (S_ISDIR(source->st.st_mode) || source->at.path[0] != '/')
         return 0;
@@ -121,8 +124,8 @@ static int judge_source(const struct call *call, const struct followed *source)
     /* Without a name it cannot be protected, and on another mount the kernel refuses. */
     if (source->st.st_nlink == 0)
         return 0;
-    return call_judge_object(call, source->object, source->at.path, !source->is_open, PATH_WRITE) <
-                   0
+    return call_judge_object(call, source->object, source->at.path,
+                             !source->is_open && !call->locator.is_exact, PATH_WRITE) < 0
                ? call_refuse(call, source->at.path, EACCES)
                : 0;
 }

@@ -55,7 +55,9 @@ int open_prepare(struct call *call)
     call->how.flags = is_creat ? O_CREAT | O_WRONLY | O_TRUNC : (uint32_t)args[0];
     call->how.mode = (mode_t)args[is_creat ? 0 : 1] & 07777;
     call->is_told = explain_is_told(call->how.flags);
-    if (call->is_told)
+    call->is_reading = call->is_told && read_is_held(call, call->how.flags);
+    call->is_told = call->is_told && !call->is_reading;
+    if (call->is_told || call->is_reading)
         return 0;
     /* KERNEL(6.4): the two together are wrong, whatever the path. */
     if ((call->how.flags & O_CREAT) && (call->how.flags & O_DIRECTORY) &&
@@ -84,6 +86,7 @@ int open_prepare_how(struct call *call)
     if (syscall(SYS_openat2, AT_FDCWD, "", bytes, size) < 0 && errno != ENOENT)
         return -errno;
     memcpy(&call->how, bytes, sizeof(call->how));
+    call->is_reading = explain_is_told(call->how.flags) && read_is_held(call, call->how.flags);
     return 0;
 }
 
@@ -108,7 +111,8 @@ static int open_named(const struct call *call, int object, const struct stat *st
         return -EBADF;
     if (S_ISDIR(st->st_mode))
         fd = openat(object, ".", flags | O_NOFOLLOW);
-    else if (at)
+    /* A directory that may not be searched has no "." to be found. */
+    if (fd < 0 && at)
         fd = openat(at->dir, at->name, flags | O_NOFOLLOW);
     return fd >= 0 && locate_is_same(fd, object) ? take_fd(&fd) : -EBADF;
 }
@@ -171,11 +175,18 @@ static int judge_existing(struct call *call, int object, const char *path, bool 
     return is_write ? call_refuse_old(call, object, path) : call_refuse(call, path, EACCES);
 }
 
-/* Opens something that exists and is no link. is_own: the caller has it open this way already. */
-static int open_object(struct call *call, int *object, const struct stat *st, const char *path,
-                       bool is_anchored, bool is_own)
+/* KERNEL: what is being removed has no link left a little before its path says so. */
+static bool has_name(const struct call *call, const struct stat *st, const char *path)
+{
+    return st->st_nlink > 0 ||
+           (call->locator.is_exact && !S_ISDIR(st->st_mode) && !read_is_lost(st, path));
+}
+
+int open_object(struct call *call, int *object, const struct stat *st, const char *path,
+                bool is_anchored, bool is_own)
 {
     int flags = open_flags(call);
+    bool is_proc = call->is_reading && locate_is_proc(*object);
     int r = 0;
 
     if (creates(flags) && S_ISDIR(st->st_mode))
@@ -183,7 +194,7 @@ static int open_object(struct call *call, int *object, const struct stat *st, co
     if ((flags & O_DIRECTORY) && !S_ISDIR(st->st_mode))
         return -ENOTDIR;
     /* SECURITY: what is open already too: opened once more, it is about whoever opens it. */
-    if (!S_ISDIR(st->st_mode) || !writes(flags))
+    if (!call->is_reading && (!S_ISDIR(st->st_mode) || !writes(flags)))
         r = call_judge_proc(call, *object, path);
     if (r == -EACCES)
         return call_refuse(call, path, EACCES);
@@ -191,9 +202,15 @@ static int open_object(struct call *call, int *object, const struct stat *st, co
     if (r == 0 && !is_own && call_is_nameless_stream(call, path, st))
         return call_refuse(call, path, EACCES);
     /* A pipe or a file without a name has no path that a rule could be about. */
-    if (r == 0 && path[0] == '/' && st->st_nlink > 0 && !is_own &&
+    if (r == 0 && path[0] == '/' && has_name(call, st, path) && !is_own &&
         !(S_ISDIR(st->st_mode) && writes(flags)))
         r = judge_existing(call, *object, path, is_anchored);
+    if (r == 0 && is_proc) {
+        r = read_proc(call, st, path);
+        if (r <= 0)
+            return r;
+        r = 0;
+    }
     if (r < 0)
         return r;
     if (S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 0)) {
@@ -237,12 +254,27 @@ static int open_link(struct call *call, const struct location *at)
 static int open_existing(struct call *call, const struct location *at)
 {
     autoclose int object = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    char now[LIMIT_PATH_BYTES];
+    const char *path = at->path;
+    bool is_anchored = at->is_anchored;
     struct stat st;
+    int r;
 
     if (object < 0 || fstat(object, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode))
         return open_link(call, at);
+    /* SECURITY: the directory may have been moved since its path was asked for, by somebody
+     * outside, and the thing made only then. What is held has this name now. */
+    if (call->locator.is_exact) {
+        r = locate_path(&call->locator, object, now);
+        if (r == 0 && read_is_lost(&st, now))
+            r = -EEXIST; /* another may have its name by now */
+        if (r < 0 || now[0] != '/')
+            return r < 0 ? r : -EACCES;
+        path = now;
+        is_anchored = is_anchored && strcmp(now, at->path) == 0;
+    }
     if (at->has_slash && !S_ISDIR(st.st_mode))
         return -ENOTDIR;
     /* SECURITY: as with fs.protected_regular and protected_fifos: the kernel is not told of
@@ -251,7 +283,17 @@ static int open_existing(struct call *call, const struct location *at)
         locate_is_planted(at, &st))
         return -EACCES;
     call->named = at;
-    return open_object(call, &object, &st, at->path, at->is_anchored, false);
+    return open_object(call, &object, &st, path, is_anchored, false);
+}
+
+/* Between two looks it may be made, replaced or removed, but not for ever. */
+static int open_settled(struct call *call, const struct location *at)
+{
+    int r = -EEXIST;
+
+    for (int i = 0; i < OPEN_TRIES && r == -EEXIST; i++)
+        r = open_existing(call, at);
+    return r == -EEXIST ? -ENOENT : r;
 }
 
 /* 1: a link is to be followed. */
@@ -262,7 +304,7 @@ static int open_at(void *context, const struct location *at)
     int r = -EEXIST;
 
     if (!creates(flags))
-        return open_existing(call, at);
+        return open_settled(call, at);
     if (strcmp(at->name, ".") == 0)
         return flags & O_EXCL ? -EEXIST : -EISDIR;
     if (at->has_slash) {
@@ -272,7 +314,7 @@ static int open_at(void *context, const struct location *at)
     if (flags & O_EXCL)
         return open_new(call, at);
     /* Between the two it may be made or removed, but not for ever. */
-    for (int i = 0; i < 8 && r == -EEXIST; i++) {
+    for (int i = 0; i < OPEN_TRIES && r == -EEXIST; i++) {
         r = open_existing(call, at);
         if (r == -ENOENT)
             r = open_new(call, at);
@@ -302,16 +344,24 @@ static int open_again(struct call *call, const struct location *at, struct locat
         return -errno;
     if (at->has_slash && !S_ISDIR(st.st_mode))
         return -ENOTDIR;
+    /* SECURITY: held by O_PATH alone, it may have had a hidden name before it lost all. */
+    if (call->locator.is_exact && !link->is_read_open && !link->is_write_open &&
+        read_is_lost(&st, path))
+        return call_refuse(call, path, EACCES);
     return open_object(call, &object, &st, path, false, gains_nothing(open_flags(call), link));
 }
 
 int open_perform(struct call *call)
 {
     const struct locate_steps steps = {.visit = open_at, .context = call};
-    autolocation struct location at = {.dir = take_fd(&call->starts[0])};
+    autolocation struct location at = LOCATION_NONE;
     struct located_link link;
-    int r = locate_follow(&call->locator, &steps, call->paths[0], &at, &link);
+    int r = call->is_reading ? read_plain(call) : 1;
 
+    if (r <= 0)
+        return r;
+    at.dir = take_fd(&call->starts[0]);
+    r = locate_follow(&call->locator, &steps, call->paths[0], &at, &link);
     return r > 0 ? open_again(call, &at, &link) : r;
 }
 
@@ -358,6 +408,8 @@ static int scoped_open(const struct scope *scope, const char *path, const char *
         locator.root_fd = scope->start;
     locate_judge_links(&locator, scope->start, whole);
     call->locator.bar = locator.bar;
+    if (call->hidden[0])
+        return -EACCES;
     return locate_openat2(scope->start, path, flags, scope->resolve);
 }
 
@@ -421,14 +473,34 @@ static int scoped_create(struct scope *scope)
     return locate_follow(&scope->call->locator, &steps, scope->call->paths[0], &at, &link);
 }
 
+/* Opens what is there. -EEXIST: it was removed meanwhile. */
+static int scoped_existing(const struct scope *scope)
+{
+    struct call *call = scope->call;
+    int flags = open_flags(call);
+    autoclose int object =
+        scoped_open(scope, call->paths[0], call->paths[0], O_PATH | (unsigned)(flags & O_NOFOLLOW));
+    char path[LIMIT_PATH_BYTES];
+    struct stat st;
+    int r;
+
+    if (object < 0)
+        return object;
+    if (fstat(object, &st) < 0)
+        return -errno;
+    if (S_ISLNK(st.st_mode))
+        return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+    r = locate_path(&call->locator, object, path);
+    if (r == 0 && call->locator.is_exact && read_is_lost(&st, path))
+        r = -EEXIST;
+    return r < 0 ? r : open_object(call, &object, &st, path, false, false);
+}
+
 int open_perform_how(struct call *call)
 {
     struct scope scope = {.call = call};
     int flags = open_flags(call);
-    char path[LIMIT_PATH_BYTES];
-    autoclose int object = -EBADF;
-    struct stat st;
-    int r;
+    int r = -EEXIST;
 
     /* The kernel does not put such a descriptor in place. Whoever uses openat2 knows kernels
      * without it, and openat(O_PATH) is not trapped. */
@@ -442,14 +514,7 @@ int open_perform_how(struct call *call)
     scope.start = scoped_start(call, &scope.resolve);
     if (creates(flags))
         return scoped_create(&scope);
-    object = scoped_open(&scope, call->paths[0], call->paths[0],
-                         O_PATH | (unsigned)(flags & O_NOFOLLOW));
-    if (object < 0)
-        return object;
-    if (fstat(object, &st) < 0)
-        return -errno;
-    if (S_ISLNK(st.st_mode))
-        return flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
-    r = locate_path(&call->locator, object, path);
-    return r < 0 ? r : open_object(call, &object, &st, path, false, false);
+    for (int i = 0; i < OPEN_TRIES && r == -EEXIST; i++)
+        r = scoped_existing(&scope);
+    return r == -EEXIST ? -ENOENT : r;
 }

@@ -188,16 +188,17 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
     message_label(&decision, &rule);
     refusal->rule = rule.failed ? NULL : take_ptr(&rule.text);
     /* What is only looked at is there, outside. */
-    if (!call->is_told) {
+    if (!call->is_told && !call->is_reading) {
         is_to_be_made = !find_grant(call, path, grant);
         story.resolved = guard_outside(call->guard, grant, buffer);
     }
     story.is_socket = strcmp(refusal->op, "connect") == 0;
     /* What cannot be read is refused for that, whatever else was wanted. */
-    if (call->is_told || (strcmp(refusal->op, "write") == 0 &&
-                          decide_path(&call->guard->policy,
-                                      guard_outside(call->guard, path, outside), decisions) == 0 &&
-                          decisions[PATH_READ].access >= ACCESS_ASK)) {
+    if (call->is_told || call->is_reading ||
+        (strcmp(refusal->op, "write") == 0 &&
+         decide_path(&call->guard->policy, guard_outside(call->guard, path, outside), decisions) ==
+             0 &&
+         decisions[PATH_READ].access >= ACCESS_ASK)) {
         story.op = MESSAGE_READ;
         refusal->op = "read";
     }

@@ -251,6 +251,25 @@ static int wait_elsewhere(struct supervisor *supervisor, const struct call *call
     return r;
 }
 
+/* Where it is told what is hidden by absence, that is found out afterwards: it is no refusal. */
+static int perform_read(struct call *call)
+{
+    bool tells = call->options->image->flags & IMAGE_EXPLAINS;
+    int start = tells ? fcntl(call->starts[0], F_DUPFD_CLOEXEC, 0) : -EBADF;
+    int r = call->kind->perform(call);
+
+    if (tells) {
+        cleanup_close(&call->starts[0]);
+        call->starts[0] = start;
+    }
+    if (tells && r == -ENOENT) {
+        call->is_told = true;
+        (void)explain_perform(call);
+        call->is_told = false;
+    }
+    return r;
+}
+
 static int perform(struct supervisor *supervisor, struct call *call)
 {
     int r;
@@ -263,7 +282,7 @@ static int perform(struct supervisor *supervisor, struct call *call)
     }
     r = identity_enter(&supervisor->identity);
     if (r == 0)
-        r = call->kind->perform(call);
+        r = call->is_reading ? perform_read(call) : call->kind->perform(call);
     if (r == 0 && call->must_wait)
         r = wait_elsewhere(supervisor, call);
     if (call->has_umask)
@@ -295,6 +314,8 @@ static void handle(struct supervisor *supervisor, struct call *call)
     }
     if (r == -EROFS)
         report_read_only(call);
+    if (r == -EACCES && call->hidden[0])
+        report_refusal(call, call->hidden, EACCES);
     if (r == 0 && (call->must_wait || call->is_kept))
         return;
     if (r == 0 && call->is_continued)
@@ -367,7 +388,8 @@ static void dispatch(struct supervisor *supervisor)
     call.fd = -EBADF;
     call.value = NULL;
     call.socket = -EBADF;
-    call.must_wait = call.is_ours = call.is_continued = call.is_kept = false;
+    call.must_wait = call.is_ours = call.is_continued = call.is_kept = call.is_reading = false;
+    call.hidden[0] = '\0';
     call.is_told = call.kind && call.kind->perform == explain_perform;
     call.dials = &supervisor->dials;
     call.own_umask = supervisor->identity.umask;
@@ -377,7 +399,9 @@ static void dispatch(struct supervisor *supervisor)
                                     .kept_fd = supervisor->kept_fd,
                                     .caller = call.caller,
                                     .guard = &supervisor->guard,
-                                    .dirs = &supervisor->dirs};
+                                    .dirs = &supervisor->dirs,
+                                    .is_exact = read_is_held(&call, 0),
+                                    .hidden = call.hidden};
     if (!call.kind) {
         answer_value(supervisor->options.notify_fd, notif->id, -ENOSYS);
         return;

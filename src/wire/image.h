@@ -186,20 +186,22 @@ struct image_span {
 };
 
 enum image_flag {
-    IMAGE_OWN_NET = 1,       /* a network namespace of its own */
-    IMAGE_MAY_TRACE = 2,     /* --debug */
-    IMAGE_MAY_NEST = 4,      /* --allow-containers */
-    IMAGE_NOTIFIES = 8,      /* the filter sends calls to the supervisor */
-    IMAGE_PARTIAL = 16,      /* --best-effort: something is not enforced */
-    IMAGE_PROVEN = 32,       /* a probe inside found it contained, on this kernel */
-    IMAGE_BIND_REMOUNT = 64, /* no mount_setattr: bind and remount */
-    IMAGE_STEERS = 256,      /* what it sends goes to our listeners: see kernel/steer.h */
-    IMAGE_DATAGRAMS = 512,   /* with IMAGE_STEERS: those to all ports, too */
-    IMAGE_PLAIN = 1024,      /* with IMAGE_STEERS: without nf_tables, at PART_PORTS */
-    IMAGE_OWN_TIME = 2048,   /* a time namespace of its own */
-    IMAGE_VETH = 16384,      /* a pair of interfaces to the host's network: see kernel/veth.h */
-    IMAGE_ENGINE = 8192,     /* a program that leads out: see session/engine.c */
-    IMAGE_OBSERVES = 524288, /* what is opened and no rule grants is told */
+    IMAGE_OWN_NET = 1,         /* a network namespace of its own */
+    IMAGE_MAY_TRACE = 2,       /* --debug */
+    IMAGE_MAY_NEST = 4,        /* --allow-containers */
+    IMAGE_NOTIFIES = 8,        /* the filter sends calls to the supervisor */
+    IMAGE_PARTIAL = 16,        /* --best-effort: something is not enforced */
+    IMAGE_PROVEN = 32,         /* a probe inside found it contained, on this kernel */
+    IMAGE_BIND_REMOUNT = 64,   /* no mount_setattr: bind and remount */
+    IMAGE_STEERS = 256,        /* what it sends goes to our listeners: see kernel/steer.h */
+    IMAGE_DATAGRAMS = 512,     /* with IMAGE_STEERS: those to all ports, too */
+    IMAGE_PLAIN = 1024,        /* with IMAGE_STEERS: without nf_tables, at PART_PORTS */
+    IMAGE_OWN_TIME = 2048,     /* a time namespace of its own */
+    IMAGE_VETH = 16384,        /* a pair of interfaces to the host's network: see kernel/veth.h */
+    IMAGE_ENGINE = 8192,       /* a program that leads out: see session/engine.c */
+    IMAGE_OBSERVES = 524288,   /* what is opened and no rule grants is told */
+    IMAGE_HOLDS_READS = 32768, /* every open is held: sandbox.late */
+    IMAGE_EXPLAINS = 65536,    /* --explain */
     IMAGE_ONCE =
         128, /* made from many files, from some that changed, or in haste: for one start only */
     IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which

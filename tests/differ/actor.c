@@ -221,6 +221,17 @@ static void tell_attributes(struct actor *actor, int dir, const char *name)
     }
 }
 
+/* With sandbox.late: held a signal may interrupt it. */
+static int open_entry(int dir, const char *name, int flags)
+{
+    int fd;
+
+    do
+        fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | flags);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 static void tell_entry(struct actor *actor, struct nodes *nodes, int dir, const char *name,
                        const char *place, struct stat *st)
 {
@@ -245,7 +256,7 @@ static void tell_entry(struct actor *actor, struct nodes *nodes, int dir, const 
         tell_text(actor, target, (size_t)length);
     }
     if (S_ISREG(st->st_mode)) {
-        int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        int fd = open_entry(dir, name, O_NONBLOCK);
 
         if (fd >= 0)
             tell(actor, " sum=%08x", sum_of(fd));
@@ -262,7 +273,9 @@ static void tell_dir(struct actor *actor, struct nodes *nodes, int fd, const cha
     int count;
 
     (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    count = scandir(path, &names, NULL, alphasort);
+    do
+        count = scandir(path, &names, NULL, alphasort);
+    while (count < 0 && errno == EINTR);
     if (count < 0) {
         tell(actor, "tree ");
         tell_text(actor, place, strlen(place));
@@ -278,7 +291,7 @@ static void tell_dir(struct actor *actor, struct nodes *nodes, int fd, const cha
             tell_end(actor);
         }
         if (S_ISDIR(st.st_mode)) {
-            int sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            int sub = open_entry(fd, name, O_DIRECTORY);
             char below[LINE_BYTES];
 
             (void)snprintf(below, sizeof(below), "%s/%s", place, name);

@@ -101,6 +101,7 @@ class Host:
 
     def __init__(self, options):
         self.bawn = str(Path(options.bawn).resolve())
+        self.holds_reads = options.held
         self.is_root = os.getuid() == 0
         self.user = pwd.getpwnam(options.user) if options.user else pwd.getpwuid(os.getuid())
         # Not in root's home, which is closed to the command.
@@ -146,6 +147,11 @@ class Host:
         return (done.stdout.decode("ascii", "replace").splitlines(),
                 f"status {done.returncode}: {text}" if is_bad else "")
 
+    def sandbox(self):
+        """With a name hidden that none of the calls uses: a pattern would have unreadable directories masked."""
+        held = ["--set", "sandbox.late=held", "--deny", str(self.dir / "w/hidden")] if self.holds_reads else []
+        return [self.bawn, "run", "-q", "-C", str(self.dir / "w"), "--ro", str(self.program.parent), *held]
+
     def sides(self, mode, place, seed, steps):
         """Both runs: each its log, what went wrong, and the tree as it is seen from outside."""
         return [self.side(mode, place, seed, steps, is_inside) for is_inside in (False, True)]
@@ -159,7 +165,7 @@ class Host:
         if not is_inside:
             command = [str(self.program), "outside", str(self.user.pw_uid), str(self.user.pw_gid), str(where.parent), *words]
         else:
-            command = [self.bawn, "run", "-q", "-C", str(self.dir / "w"), "--ro", str(self.program.parent), "--",
+            command = [*self.sandbox(), "--",
                        *([] if on_host else ["sh", "-c", 'mkdir "$5" && exec "$@"', "sh"]), str(self.program), *words]
         log, wrong = self.run(command)
         found = tree(where) if place == "disk" else []
@@ -190,8 +196,7 @@ class Host:
         for path in [where / "0", *(where / "0").rglob("*")]:
             os.lchown(path, self.user.pw_uid, self.user.pw_gid)
         before = state(where)
-        log, wrong = self.run([self.bawn, "run", "-q", "-C", str(self.dir / "w"), "--ro", str(self.program.parent), "--",
-                               str(self.program), "protected", str(seed), str(steps), str(where)])
+        log, wrong = self.run([*self.sandbox(), "--", str(self.program), "protected", str(seed), str(steps), str(where)])
         after = state(where)
         wipe(where)
         lines = [f"inside: {wrong}"] if wrong else []
@@ -333,6 +338,7 @@ def parse():
     parser.add_argument("--bawn", default=os.environ.get("BAWN", BUILD / "bawn"))
     parser.add_argument("--program", help="differ.c, built; without it the one beside bawn, or below it in tests")
     parser.add_argument("--user", help="as this ordinary user (from root)")
+    parser.add_argument("--held", action="store_true", help="with sandbox.late: held, so that every open is made outside")
     parser.add_argument("--dir", help="where the files are made; the user's home without it, /home for root")
     parser.add_argument("--seconds", type=float, default=20, help="no further case after this time")
     parser.add_argument("--cases", type=int, default=10 ** 9)

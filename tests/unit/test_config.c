@@ -79,8 +79,8 @@ COMPLAINS(unknown_key_far_from_all_lists_the_keys,
           "sandbox:\n"
           "  zzzzzzzz: 1\n",
           "p.yaml:2:3 error config.unknown_key: unknown key sandbox.zzzzzzzz\n"
-          "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+          "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
+          "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
           "reopen\n")
 
 COMPLAINS(unknown_key_below_network, "sandbox: {network: {alow: [a.example]}}\n",
@@ -151,12 +151,12 @@ COMPLAINS(
     "p.yaml:2:1 error config.unknown_key: unknown key __proto__\n"
     "  the keys here are: version, sandbox, tool_rules, profile, audit, lock, presets, tools\n"
     "p.yaml:3:11 error config.unknown_key: unknown key sandbox.constructor\n"
-    "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-    "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+    "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
+    "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
     "reopen\n"
     "p.yaml:3:27 error config.unknown_key: unknown key sandbox.hasOwnProperty\n"
-    "  the keys here are: paths, deny, ask, protect, confirm, network, reads, "
-    "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, "
+    "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
+    "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
     "reopen\n")
 
 COMPLAINS(

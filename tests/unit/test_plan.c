@@ -1044,6 +1044,69 @@ START_TEST(nothing_is_watched_where_nothing_is_hidden_in_a_shown_tree)
 }
 END_TEST
 
+static bool holds_opens(const struct plan *plan)
+{
+    vec_each (&plan->syscalls, rule) {
+        if ((*rule)->when == WHEN_HOLDING && (*rule)->action == SYSCALL_NOTIFY)
+            return true;
+    }
+    return false;
+}
+
+static void check_late(const char *settings, bool is_held, const char *what, const char *note)
+{
+    struct bawn_policy *policy = load_text(settings);
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert_msg(plan.holds_reads == is_held, "%s", settings);
+    ck_assert_msg(holds_opens(&plan) == is_held, "%s", settings);
+    if (what) {
+        ck_assert_ptr_nonnull(find_rule(&plan, what));
+        ck_assert(find_rule(&plan, what)->by & (is_held ? BY_SUPERVISOR : ~0U));
+        ck_assert_msg(strstr(find_rule(&plan, what)->note, note) != NULL, "%s",
+                      find_rule(&plan, what)->note);
+    }
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+
+#define WORK "sandbox:\n  paths: {work: {root: /srv/work, mode: rw}}\n"
+
+START_TEST(opens_are_held_only_where_asked_for_and_a_hidden_name_may_appear)
+{
+    check_late(WORK "  late: held\n  deny: ['/srv/work/**/.env']\n", true, "deny /srv/work/**/.env",
+               "cannot be opened");
+    check_late(WORK "  late: held\n  deny: [/srv/work/later]\n", true, "deny /srv/work/later",
+               "cannot be opened");
+    check_late(WORK "  late: held\n  ask: ['/srv/work/**/.env']\n", true, "sandbox.late: held",
+               "each open is made outside");
+    check_late(WORK "  late: held\n", false, "sandbox.late: held", "no open is held");
+    check_late(WORK "  late: held\n  deny: ['/elsewhere/**/.env']\n", false, NULL, NULL);
+    check_late(WORK "  deny: ['/srv/work/**/.env']\n", false, "deny /srv/work/**/.env",
+               "masked a moment later");
+    check_late(WORK "  late: watch\n  deny: ['/srv/work/**/.env']\n", false,
+               "deny /srv/work/**/.env", "masked a moment later");
+}
+END_TEST
+
+START_TEST(opens_that_cannot_be_held_are_not_said_to_be)
+{
+    struct bawn_policy *policy = load_text(WORK "  late: held\n  deny: [/srv/work/key]\n"
+                                                "  process: {containers: true}\n");
+    struct host_facts facts = rich_host();
+    struct plan plan;
+
+    make_plan(policy, &facts, NULL, &plan);
+    ck_assert(!plan.holds_reads);
+    ck_assert_uint_eq(find_rule(&plan, "sandbox.late: held")->by, 0);
+    ck_assert_uint_gt(plan.unenforced, 0);
+    plan_done(&plan);
+    bawn_policy_free(policy);
+}
+END_TEST
+
 START_TEST(nothing_is_watched_where_containers_have_mounts_of_their_own)
 {
     struct bawn_policy *policy = load_text("sandbox:\n"
@@ -1280,6 +1343,8 @@ int main(void)
     tcase_add_test(all, only_what_may_appear_in_a_shown_tree_is_watched);
     tcase_add_test(all, nothing_is_watched_where_nothing_is_hidden_in_a_shown_tree);
     tcase_add_test(all, nothing_is_watched_where_containers_have_mounts_of_their_own);
+    tcase_add_test(all, opens_are_held_only_where_asked_for_and_a_hidden_name_may_appear);
+    tcase_add_test(all, opens_that_cannot_be_held_are_not_said_to_be);
     tcase_add_test(all, a_link_cannot_be_mounted_over);
     tcase_add_test(all, no_mount_is_made_through_a_link);
     tcase_add_test(all, landlock_alone_grants_nothing_of_what_should_be_private);

@@ -385,8 +385,9 @@ COMPLAINS(
     "p.yaml:3:10 error config.bad_value: sandbox.reads: 'x' is not strict, dynamic or static\n"
     "p.yaml:4:10 error config.bad_path: sandbox.deny: '': an empty path\n"
     "p.yaml:5:3 error config.unknown_key: unknown key sandbox.zzzz\n"
-    "  the keys here are: paths, deny, ask, protect, confirm, network, reads, require_os_sandbox, "
-    "limits, process, devices, workspace_mount, home, repository, reopen\n")
+    "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
+    "require_os_sandbox, "
+    "limits, process, devices, workspace_mount, home, repository, late, reopen\n")
 
 BECOMES(lists_that_hold_nothing_allow_nothing,
         "sandbox:\n"
