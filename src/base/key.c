@@ -4,9 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum state { PLAIN, ESCAPED, SEQUENCE, SINGLE };
+enum state {
+    PLAIN,
+    ESCAPED,
+    SEQUENCE,
+    SINGLE,
+    STRING, /* what a terminal answers: up to its end, or until a key that ends everything */
+    MOUSE,
+};
 
-enum { ESC = 27, SHIFTED_MOST = 2 };
+enum { BEL = 7, ESC = 27, SHIFTED_MOST = 2, MOUSE_BYTES = 3 };
 
 static const char paste_end[] = "\033[201~";
 
@@ -48,6 +55,11 @@ static enum key end_sequence(struct key_reader *keys, char final)
         return keys->count ? KEY_OTHER : KEY_HOME;
     case 'F':
         return keys->count ? KEY_OTHER : KEY_END;
+    case 'M':
+        /* Its three bytes are any. */
+        if (keys->count == 0)
+            keys->state = MOUSE;
+        return keys->count == 0 ? KEY_NONE : KEY_OTHER;
     case 'u':
         return numbered(sequence);
     case '~':
@@ -98,12 +110,26 @@ enum key key_take(struct key_reader *keys, char byte)
     case ESCAPED:
         if (byte == ESC)
             return KEY_ESCAPE;
-        keys->state = byte == '[' ? SEQUENCE : byte == 'O' ? SINGLE : PLAIN;
+        keys->state = byte == '['                     ? SEQUENCE
+                      : byte == 'O'                   ? SINGLE
+                      : byte && strchr("]PX^_", byte) ? STRING
+                                                      : PLAIN;
         keys->count = 0;
         /* A letter with Alt is another key. */
         return keys->state == PLAIN ? KEY_OTHER : KEY_NONE;
     case SINGLE:
         return end_sequence(keys, byte);
+    case STRING:
+        if (byte == ESC)
+            keys->state = ESCAPED;
+        else if (byte == BEL || byte == KEY_INTERRUPT)
+            keys->state = PLAIN;
+        return byte == KEY_INTERRUPT ? KEY_INTERRUPT : byte == BEL ? KEY_OTHER : KEY_NONE;
+    case MOUSE:
+        if (++keys->count < MOUSE_BYTES)
+            return KEY_NONE;
+        keys->state = PLAIN;
+        return KEY_OTHER;
     case SEQUENCE:
         break;
     }
@@ -120,13 +146,15 @@ enum key key_take(struct key_reader *keys, char byte)
 
 bool key_is_open(const struct key_reader *keys)
 {
-    return keys->state != PLAIN;
+    return keys->state != PLAIN && keys->state != STRING;
 }
 
 enum key key_end(struct key_reader *keys)
 {
     bool is_escape = keys->state == ESCAPED;
 
+    if (!key_is_open(keys))
+        return KEY_NONE;
     keys->state = PLAIN;
     return is_escape ? KEY_ESCAPE : KEY_OTHER;
 }

@@ -4,7 +4,8 @@
  *
  * SECURITY: what is pasted is no key: nobody answers by a paste. Of sequences only
  * those of the arrows and their like are known; of all others nothing is left over that
- * could be taken for a letter.
+ * could be taken for a letter: a terminal answers what a command asks it, a title that the command
+ * has set among others, and the answer may come late.
  */
 #ifndef BASE_KEY_H
 #define BASE_KEY_H

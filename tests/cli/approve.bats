@@ -157,6 +157,7 @@ has_asked() {
     [ ! -e asked1 ] && [ ! -e asked3 ]
     if pane_matches "^> $one:1"; then key Down; else key k; key k; key Down; pane_matches "^> $sid:1" || key Up; fi
     pane_has "^> $sid:1"
+    sleep 0.5
     key Enter
     pane_has "^bawn asks for $sid: if nobody answers, no in "
     sleep 0.5
@@ -164,11 +165,13 @@ has_asked() {
     wait_for test -e asked3
     pane_has "$sid:1: allowed once"
     pane_has "^> $one:1"
+    sleep 0.5
     key Enter
     pane_has "^bawn asks for $one"
     sleep 0.5
     key b
     pane_has '^bawn approve: 1 waits'
+    sleep 0.5
     key Enter
     pane_has "^bawn asks for $one"
     sleep 0.5
@@ -230,6 +233,7 @@ has_asked() {
     touch go
     pane_has '^> .*<x*END .*[0-9]:[0-9][0-9]$'
     [[ $(pane_colours) != *$'\033[7m'* ]]
+    sleep 0.5
     key Enter
     pane_has '^bawn asks for'
     pane_has 'END$'

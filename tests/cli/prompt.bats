@@ -22,7 +22,7 @@ teardown() {
 
 # Waits for a question about what is given.
 asked() {
-    pane_has 'bawn asks:' && pane_has "$1"
+    pane_has 'bawn asks:' && pane_has "$1" || return
     sleep 0.5 # no key counts before
 }
 
@@ -168,6 +168,7 @@ asked() {
     keys "6 * 7"
     pane_has '^42$'
     key C-d
+    pane_has '^\$$'
     keys "clear; $BAWN run -- sh -c '(sleep 0.5; echo x >asked) & seq 1 20; sleep 1; seq 21 200000 | tail -n 180000; wait' >/dev/tty; echo all"
     asked 'wants    to write'
     key n

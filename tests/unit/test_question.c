@@ -313,7 +313,11 @@ START_TEST(no_letter_comes_out_of_what_is_no_letter)
     expect_keys("\033[1;5A\033[15~\033[?1;2c", "...");
     /* With Alt, and a mouse: other keys. */
     expect_keys("\033o\033s", "..");
-    expect_keys("\033[<0;10;10M\033[Mooo", "..ooo");
+    expect_keys("\033[<0;10;10M\033[Mooos", "..s");
+    /* What a terminal answers: its title, its colours, its settings. */
+    expect_keys("\033]lo\033\\\033]11;rgb:o/o/o\a\033P1$ro\033\\\033_o\033\\n", "....n");
+    expect_keys("\033]o\003", "C");
+    expect_keys("\033[5;1R\033[?62;o\033[0n", "...");
     /* Pasted: no answer, whatever is in it. */
     expect_keys("\033[200~osdpa\r\033[A\033[201~n", ".n");
     expect_keys("\033[200~o\033[201\033[201~", ".");
