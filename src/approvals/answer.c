@@ -116,8 +116,16 @@ bool answer_by_rules(struct approvals *approvals, struct served *session, const 
         return true;
     if (approvals->request->is_dry || verdict.answer == RULES_ASK)
         return false;
-    if (bawn_approver_answer(session->approver, notice->id, &verdict.given, &error) < 0)
+    if (bawn_approver_answer(session->approver, notice->id, &verdict.given, &error) < 0) {
+        char why[sizeof(error.message)];
+
+        memcpy(why, error.message, sizeof(why));
+        (void)error_set(&error, EIO, "supervise.unanswered",
+                        "%s: the answer did not reach the session, which denies it: %.500s", id,
+                        why);
+        error_hint(&error, "'bawn audit' has how it ended");
         approvals_complain(approvals, &error);
+    }
     return true;
 }
 

@@ -46,6 +46,7 @@ struct served {
     struct approvals *approvals;
     uint32_t generation; /* of this use of the slot; 0: a free one */
     char sid[SERVED_SID_BYTES];
+    int launcher; /* its number */
     struct bawn_approver *approver;
     struct loop_source source;
     bool is_fresh; /* nothing was heard since it was connected to */

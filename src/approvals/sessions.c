@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/question.h"
 #include "base/text.h"
+#include "kernel/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -131,7 +132,8 @@ static bool connect_again(struct served *session)
 {
     struct bawn_approver *approver = NULL;
 
-    if (session->is_fresh || bawn_approver_open(session->sid, &approver, NULL) < 0)
+    if (session->is_fresh || process_is_stopped(session->launcher) ||
+        bawn_approver_open(session->sid, &approver, NULL) < 0)
         return false;
     loop_remove(&session->approvals->loop, &session->source);
     bawn_approver_close(session->approver);
@@ -195,7 +197,11 @@ static int add(struct approvals *approvals, const struct bawn_status *status,
         return error_set(err, EUSERS, "supervise.full",
                          "%s: questions of more than %d sessions at a time are not answered here",
                          status->sid, SERVED_SESSIONS);
-    *session = (struct served){.approvals = approvals, .is_fresh = true};
+    *session = (struct served){.approvals = approvals, .is_fresh = true, .launcher = status->pid};
+    /* One that is stopped takes no connection. Those that were tried would fill its queue, and then
+     * the next one would wait. */
+    if (process_is_stopped(status->pid))
+        return error_set(err, EAGAIN, "session.stopped", "%s: the session is stopped", status->sid);
     result = bawn_approver_open(status->sid, &session->approver, err);
     if (result < 0)
         return result;

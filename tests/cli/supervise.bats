@@ -16,6 +16,7 @@ setup() {
 
 teardown() {
     if [ -n "$SUPERVISOR" ]; then
+        kill -CONT "$SUPERVISOR" 2>/dev/null || true
         kill "$SUPERVISOR" 2>/dev/null || true
         wait "$SUPERVISOR" || true
     fi
@@ -159,6 +160,30 @@ EOF
     client two answer approve 1
     asking sh -c 'echo 1 >a.key'
     [ -s a.key ]
+}
+
+@test "supervise: a session that is stopped holds nobody up, and is served when it goes on" {
+    local sid launcher
+
+    sid=$("$BAWN" run -d --set 'sandbox.confirm=*.key' -- sleep 60 3>&-)
+    launcher=$(json_get "$("$BAWN" status --json "$sid")" 'd["pid"]')
+    kill -STOP "$launcher"
+    # As those would who tried again and again.
+    python3 -c '
+import socket, sys
+held = []
+while True:
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    one.setblocking(False)
+    try: one.connect(sys.argv[1])
+    except BlockingIOError: break
+    held.append(one)' "$XDG_RUNTIME_DIR/bawn/$sid/control"
+    rules <<<'rules: [{path: /**, answer: allow}]'
+    supervise --rules "$BATS_TEST_TMPDIR/rules.yaml"
+    asking sh -c 'echo 1 >a.key'
+    kill -CONT "$launcher"
+    until_true timeout 5 "$BAWN" exec "$sid" -- sh -c 'echo 1 >b.key'
+    [ -s b.key ]
 }
 
 @test "supervise: a client that leaves is nobody to be asked" {
