@@ -37,7 +37,8 @@ struct use {
 
 struct bawn_learned {
     bool has_started;
-    bool has_acted; /* a program inside other than bawn's own, before it becomes the command */
+    bool has_acted;      /* a program inside other than bawn's own, before it becomes the command */
+    char *command, *cwd; /* as it was started; owned */
     struct learned_paths paths; /* as they came: read and written */
     VEC(struct use) hosts;
     VEC(struct bawn_unlearned) unlearned; /* texts are owned */
@@ -56,6 +57,8 @@ void bawn_learned_free(struct bawn_learned *learned)
 {
     if (!learned)
         return;
+    free(learned->command);
+    free(learned->cwd);
     learned_done(&learned->paths);
     vec_each (&learned->hosts, host)
         free(host->what);
@@ -208,6 +211,16 @@ static int take_path(struct bawn_learned *learned, const struct node *event, con
     return r == 0 && is_run(event) ? take_interpreters(learned, path, program) : r;
 }
 
+static int take_start(struct bawn_learned *learned, const struct node *event)
+{
+    const struct node *argv = node_get(event, "argv");
+
+    learned->has_started = true;
+    learned->command = strdup(argv && argv->first && argv->first->text ? argv->first->text : "");
+    learned->cwd = strdup(text_of(event, "cwd"));
+    return learned->command && learned->cwd ? 0 : -ENOMEM;
+}
+
 int bawn_learned_take(struct bawn_learned *learned, const char *line, size_t length,
                       struct bawn_error *err)
 {
@@ -219,8 +232,8 @@ int bawn_learned_take(struct bawn_learned *learned, const char *line, size_t len
 
     if (event)
         name_program(event, program);
-    if (strcmp(what, "start") == 0)
-        learned->has_started = true;
+    if (strcmp(what, "start") == 0 && !learned->has_started)
+        r = take_start(learned, event);
     else if (strcmp(what, "used") == 0 || strcmp(what, "refused") == 0)
         r = take_path(learned, event, program);
     else if (strcmp(what, "barred") == 0 || strcmp(what, "reached") == 0)
@@ -450,6 +463,51 @@ static int want_write(struct proposer *proposer, const struct learned_path *used
                        used->program, used->uses);
     r = learned_add(&proposer->wanted, grant, true, is_dir, used->program, used->uses);
     return r < 0 ? error_memory(proposer->err) : 0;
+}
+
+/* The file of the command itself, where PATH leads to it. */
+static bool find_command(const struct proposer *proposer, const struct bawn_load *load,
+                         char ret_path[static LIMIT_PATH_BYTES])
+{
+    const struct bawn_learned *learned = proposer->learned;
+    const char *dirs = environ_get(load->environ, "PATH");
+    char buffer[LIMIT_PATH_BYTES];
+
+    if (strchr(learned->command, '/')) {
+        autofree char *path = path_normalize(learned->cwd, learned->command);
+
+        (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%s",
+                       path ? outside(&proposer->policy->policy, path, buffer) : "");
+        return path && strlen(path) < LIMIT_PATH_BYTES;
+    }
+    while (dirs && *dirs && *learned->command) {
+        size_t length = strcspn(dirs, ":");
+
+        (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%.*s/%s", (int)length, dirs, learned->command);
+        if (*dirs == '/' && access(ret_path, X_OK) == 0)
+            return true;
+        dirs += length + (dirs[length] == ':');
+    }
+    return false;
+}
+
+/* Nobody sees how pid 1 runs it, unless root is looking. */
+static int add_command(struct proposer *proposer, const struct bawn_load *load)
+{
+    struct bawn_learned *learned = proposer->learned;
+    char path[LIMIT_PATH_BYTES];
+    const char *name;
+    int r;
+
+    if (!learned->command || !find_command(proposer, load, path))
+        return 0;
+    vec_each (&learned->paths.all, used) {
+        if (!used->writes && strcmp(used->path, path) == 0)
+            return take_interpreters(learned, path, used->program);
+    }
+    name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    r = learned_add(&learned->paths, path, false, false, name, 1);
+    return r == 0 ? take_interpreters(learned, path, name) : r;
 }
 
 /* Reads first: what is written of the home depends on them. */
@@ -695,6 +753,8 @@ int bawn_learned_propose(struct bawn_learned *learned, const struct bawn_load *l
     int r = load_with(&proposer, load, NULL, &policy);
 
     proposer.policy = policy;
+    if (r == 0 && add_command(&proposer, load) < 0)
+        r = error_memory(err);
     if (r == 0)
         r = sift(&proposer);
     if (r == 0)
