@@ -374,6 +374,9 @@ beside live "bawn-net alone, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.lo
 beside live "requests on kept connections" python3 tests/net/kept.py --build "$work/plain/bin"
 beside live "requests on kept connections, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
     python3 tests/net/kept.py --build "$work/asan/bin" --sanitized
+beside live "hosts that are asked about" python3 tests/net/approve.py --build "$work/plain/bin"
+beside live "hosts that are asked about, sanitized" env "ASAN_OPTIONS=log_path=$work/asan.log" \
+    python3 tests/net/approve.py --build "$work/asan/bin" --sanitized
 together
 live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --runs 60 --at-once 20
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \
@@ -419,6 +422,11 @@ if [ "$(id -u)" -eq 0 ]; then
     done
     together
     for user in "$me" "$test_user"; do
+        beside live "hosts are asked about, as $user" "$lab/lab" --user "$user" -- \
+            python3 "$lab/asked.py" --bawn "$work/plain/bin/bawn" --answerer "$work/plain/bin/answerer"
+    done
+    together
+    for user in "$me" "$test_user"; do
         beside live "sockets are handed over, as $user" "$lab/lab" --user "$user" -- \
             python3 "$lab/handover.py" --bawn "$work/plain/bin/bawn"
     done
@@ -437,6 +445,9 @@ if [ "$(id -u)" -eq 0 ]; then
         beside live "what must not leave the network without nf_tables, as $user" "$lab/without_nft" \
             "$lab/lab" --user "$user" -- python3 "$lab/contain.py" --bawn "$work/plain/bin/bawn" \
             H-02 H-03 H-08 H-10 H-13 H-20 H-21 H-22 H-25
+        beside live "hosts are asked about without nf_tables, as $user" "$lab/without_nft" \
+            "$lab/lab" --user "$user" -- python3 "$lab/asked.py" --bawn "$work/plain/bin/bawn" \
+            --answerer "$work/plain/bin/answerer" "every way" H-
     done
     for user in "$me" "$test_user"; do
         beside live "engines of the mode isolated, as $user" "$lab/lab" --tun --user "$user" -- \

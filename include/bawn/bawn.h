@@ -3,6 +3,7 @@
 #ifndef BAWN_BAWN_H
 #define BAWN_BAWN_H
 
+#include <bawn/approve.h>
 #include <bawn/audit.h>
 #include <bawn/error.h>
 #include <bawn/firewall.h>

@@ -94,6 +94,19 @@ BAWN_API int bawn_policy_load(const struct bawn_load *load, struct bawn_policy *
                               struct bawn_report **ret_report, struct bawn_error *err);
 BAWN_API void bawn_policy_free(struct bawn_policy *policy);
 
+/* Whether the caller runs inside a sandbox of bawn's. */
+BAWN_API bool bawn_is_inside(void);
+/*
+ * The policy of the very sandbox that the caller runs in, for questions
+ * (bawn/query.h): paths are as the caller sees them, and a relative one starts in
+ * its working directory. It has what a command may know. No plan can be made of it.
+ * -ENOENT: there is none, or it is told nothing of its rules. -EBADMSG: another
+ * version of bawn started it.
+ */
+BAWN_API int bawn_policy_inside(struct bawn_policy **ret_policy, struct bawn_error *err);
+/* Whether a policy is that one. */
+BAWN_API bool bawn_policy_is_inside(const struct bawn_policy *policy);
+
 /* Rules that have no effect or that other rules hide and, when host is not NULL, rules that cannot
  * be enforced there. Free with bawn_report_free. */
 struct bawn_host;

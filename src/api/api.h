@@ -21,6 +21,7 @@ struct bawn_policy {
     struct view *view; /* all that was looked at for it */
     struct repository repository;
     size_t sought; /* patterns and files whose matches were looked for */
+    char *told;    /* of bawn_policy_inside: the image that all strings are in */
 };
 
 struct bawn_host {

@@ -3,6 +3,7 @@
 #include "plan/compile.h"
 
 #include "api/api.h"
+#include "api/outer.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -186,6 +187,7 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
                                       flags & BAWN_COMPILE_BEST_EFFORT ||
                                       !policy_number(policy, SETTING_REQUIRE_OS_SANDBOX)};
 
+    input.is_around = outer_is_there();
     input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
     find_subordinates(&input, view);
     return compile_image(&input, ret_image, err);

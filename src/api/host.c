@@ -155,6 +155,11 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     autofree char *gitconfig_why = NULL;
     int r;
 
+    if (policy->policy.told.cwd) {
+        free(plan);
+        return error_set(err, EINVAL, "plan.inside",
+                         "no plan can be made of what a sandbox is told of its own rules");
+    }
     if (!plan)
         return error_memory(err);
     plan->facts = host->facts;

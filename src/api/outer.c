@@ -84,7 +84,7 @@ struct walked {
 };
 
 /* Only what our own root lacks was not granted: in other trees a name may just be absent. */
-static const char *walk(const char *path, struct walked *ret_walked)
+static const char *walk(const char *path, bool is_root_own, struct walked *ret_walked)
 {
     struct place root;
     struct place parent;
@@ -99,7 +99,8 @@ static const char *walk(const char *path, struct walked *ret_walked)
         end = strchrnul(end + 1, '/');
         (void)snprintf(ret_walked->name, sizeof(ret_walked->name), "%.*s", (int)(end - path), path);
         if (!look(ret_walked->name, &place))
-            return errno == ENOENT && parent.mount == root.mount ? "does not show it" : NULL;
+            return errno == ENOENT && is_root_own && parent.mount == root.mount ? "does not show it"
+                                                                                : NULL;
         if (place.mount != parent.mount && (place.mode & 07777) == 0)
             return "denies it";
         memcpy(ret_walked->there, ret_walked->name, sizeof(ret_walked->there));
@@ -107,16 +108,19 @@ static const char *walk(const char *path, struct walked *ret_walked)
     return NULL;
 }
 
-static const char *refuses_writing(const struct walked *walked)
+static const char *protects(const struct walked *walked)
 {
-    if (is_read_only(walked->there))
-        return "shows it read-only";
     /* KERNEL: no file has this type, so the kernel answers EINVAL for every name. Only a supervisor
      * that refuses the name answers first: EACCES, or EEXIST if the name exists. */
     if (syscall(SYS_mknodat, AT_FDCWD, walked->name, S_IFMT, 0) < 0 &&
         (errno == EACCES || errno == EEXIST))
         return "protects it";
     return NULL;
+}
+
+static const char *refuses_writing(const struct walked *walked)
+{
+    return is_read_only(walked->there) ? "shows it read-only" : protects(walked);
 }
 
 /* An overlay whose sockets nobody listens on. KERNEL: a datagram socket asks without being heard.
@@ -145,9 +149,25 @@ const char *outer_refuses_path(enum bawn_operation operation, const char *path)
 
     if (!outer_is_there())
         return NULL;
-    refusal = walk(path, &walked);
+    refusal = walk(path, true, &walked);
     if (!refusal && operation == BAWN_WRITE)
         refusal = refuses_writing(&walked);
+    else if (!refusal && operation == BAWN_CONNECT)
+        refusal = refuses_connecting(path);
+    return refusal;
+}
+
+/* A denial that is not told shows where somebody makes calls for the command: he refuses the name.
+ * What is private is shown, whatever is there by now. */
+const char *outer_refuses_here(enum bawn_operation operation, const char *path, bool is_private)
+{
+    struct walked walked;
+    const char *refusal = walk(path, outer_is_there() && !is_private, &walked);
+
+    if (!refusal && operation == BAWN_WRITE)
+        refusal = refuses_writing(&walked);
+    else if (!refusal && is_private)
+        refusal = protects(&walked) ? "denies it" : NULL;
     else if (!refusal && operation == BAWN_CONNECT)
         refusal = refuses_connecting(path);
     return refusal;
@@ -169,11 +189,11 @@ static bool has_route(const char *text)
                          (errno != ENETUNREACH && errno != EADDRNOTAVAIL));
 }
 
-const char *outer_refuses_host(const struct host *host)
+const char *outer_refuses_host(const struct host *host, bool here)
 {
     bool is_reached;
 
-    if (!outer_is_there() || strcmp(host->name, "localhost") == 0)
+    if (!(here || outer_is_there()) || strcmp(host->name, "localhost") == 0)
         return NULL;
     /* We look no name up: ask for a route to addresses that only documents use. */
     is_reached = host->kind == HOST_ADDRESS ? has_route(host->name)

@@ -23,7 +23,12 @@ bool outer_is_there(void);
  * it has nothing against it, or there is none. */
 const char *outer_refuses_path(enum bawn_operation operation, const char *path);
 
-/* The same of a host and a port. */
-const char *outer_refuses_host(const struct host *host);
+/* The same of the very sandbox that we are in, about what its rules allow as far as they are told:
+ * to be read behind "this sandbox". is_private: nothing of the host is there, and
+ * it may be written. */
+const char *outer_refuses_here(enum bawn_operation operation, const char *path, bool is_private);
+
+/* The same of a host and a port; here: of the very sandbox that we are in. */
+const char *outer_refuses_host(const struct host *host, bool here);
 
 #endif

@@ -20,6 +20,7 @@ void bawn_policy_free(struct bawn_policy *policy)
     policy_done(&policy->policy);
     environ_free(policy->environ);
     view_free(policy->view);
+    free(policy->told);
     free(policy);
 }
 

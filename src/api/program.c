@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "policy/decide.h"
 #include "policy/resolve.h"
+#include "policy/told.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +22,10 @@ static bool is_shown(const struct policy *policy, const char *path)
     struct path_decision decisions[PATH_OP_COUNT];
     char resolved[LIMIT_PATH_BYTES];
 
-    return resolve_path(policy, policy->workspace, path, &view_passing, resolved, NULL) == 0 &&
-           decide_path(policy, resolved, decisions) == 0 &&
-           decisions[PATH_READ].access < ACCESS_PRIVATE;
+    /* Inside, what is private is what the asker sees. */
+    return resolve_path(policy, told_start(policy), path, &view_passing, resolved, NULL) == 0 &&
+           told_decide(policy, resolved, decisions) == 0 &&
+           decisions[PATH_READ].access < (policy->told.cwd ? ACCESS_ASK : ACCESS_PRIVATE);
 }
 
 /* The first that is there and shown. False: none; *first is one that is there, or "". */
@@ -51,8 +53,8 @@ static bool find_held(const struct policy *policy, const char *path, char file[L
     struct path_decision decisions[PATH_OP_COUNT];
     struct stat status;
 
-    if (resolve_path(policy, policy->workspace, path, &view_passing, file, NULL) < 0 ||
-        decide_path(policy, file, decisions) < 0 || stat(file, &status) < 0 ||
+    if (resolve_path(policy, told_start(policy), path, &view_passing, file, NULL) < 0 ||
+        told_decide(policy, file, decisions) < 0 || stat(file, &status) < 0 ||
         !S_ISREG(status.st_mode))
         return false;
     if (status.st_nlink > 1 &&

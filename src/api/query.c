@@ -11,6 +11,7 @@
 #include "policy/explain.h"
 #include "policy/message.h"
 #include "policy/ruleword.h"
+#include "policy/told.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ static enum message_op message_op(enum bawn_operation operation)
 static int resolve(const struct policy *policy, const char *path, char ret_path[LIMIT_PATH_BYTES],
                    struct bawn_error *err)
 {
-    return resolve_path(policy, policy->workspace, path, &view_passing, ret_path, err);
+    return resolve_path(policy, told_start(policy), path, &view_passing, ret_path, err);
 }
 
 /* Whether no answer can be given at all: a senseless question, or short memory. */
@@ -164,7 +165,9 @@ static enum look look_host(void *context, const char *path, char *target, size_t
 static void judge_link(void *context, const char *link, const char *rest)
 {
     struct judged_walk *walk = context;
-    int r = decide_through(walk->policy, link, rest, &walk->write);
+    char buffer[TOLD_PATH_BYTES];
+    const char *outside = told_outside(walk->policy, link, buffer);
+    int r = outside ? decide_through(walk->policy, outside, rest, &walk->write) : 0;
 
     if (r < 0)
         walk->failure = r;
@@ -180,12 +183,12 @@ static int judge_file(const struct policy *policy, const char *path, bool is_soc
     int r;
 
     walk.looker.context = &walk;
-    r = resolve_path(policy, policy->workspace, path, &walk.looker, ret_resolved, ret_why);
+    r = resolve_path(policy, told_start(policy), path, &walk.looker, ret_resolved, ret_why);
     if (r < 0)
         return -EREMOTE;
-    r = decide_path(policy, ret_resolved, ret_decisions);
+    r = told_decide(policy, ret_resolved, ret_decisions);
     if (r == 0 && is_socket)
-        r = decide_socket(policy, ret_resolved, &ret_decisions[PATH_WRITE]);
+        r = told_decide_socket(policy, ret_resolved, &ret_decisions[PATH_WRITE]);
     if (r == 0)
         r = walk.failure;
     if (r == 0 && ret_decisions[PATH_WRITE].only_dir) {
@@ -199,14 +202,26 @@ static int judge_file(const struct policy *policy, const char *path, bool is_soc
     return r;
 }
 
-/* What an outer sandbox has against what the policy does not deny. In a private place there is
- * nothing of what is outside. */
-static const char *outer_refusal(enum bawn_operation operation, const char *resolved,
-                                 enum access access)
+/* What the sandbox around has against what the policy does not deny: another one than the policy's,
+ * or the very one. In a private place there is nothing of what is outside. */
+static const char *outer_refusal(const struct policy *policy, enum bawn_operation operation,
+                                 const char *resolved,
+                                 const struct path_decision decisions[PATH_OP_COUNT])
 {
-    return access == ACCESS_DENY || access == ACCESS_PRIVATE
+    enum access write = decisions[PATH_WRITE].access;
+    enum access access =
+        message_op(operation) == MESSAGE_WRITE ? write : decisions[PATH_READ].access;
+
+    if (access == ACCESS_DENY)
+        return NULL;
+    if (!policy->told.cwd)
+        return access == ACCESS_PRIVATE ? NULL : outer_refuses_path(operation, resolved);
+    /* Until somebody has answered, what is asked about is refused there. What may be a directory
+     * alone is refused to whoever would make something else. */
+    return access == ACCESS_ASK || decisions[PATH_WRITE].only_dir
                ? NULL
-               : outer_refuses_path(operation, resolved);
+               : outer_refuses_here(operation, resolved,
+                                    access == ACCESS_PRIVATE && write == ACCESS_PRIVATE);
 }
 
 static const char *outer_refusal_of_host(const struct policy *policy, const struct host *host,
@@ -215,17 +230,18 @@ static const char *outer_refusal_of_host(const struct policy *policy, const stru
     struct net_decision decision;
 
     decide_net_by(policy, host, asker, &decision);
-    return decision.access == ACCESS_DENY ? NULL : outer_refuses_host(host);
+    return decision.access == ACCESS_DENY ? NULL : outer_refuses_host(host, policy->told.cwd);
 }
 
-static int give_outer(const char *code, struct strbuf *text, const char *target,
-                      struct bawn_decision **ret_decision, struct bawn_error *err)
+static int give_outer(const struct policy *policy, const char *code, struct strbuf *text,
+                      const char *target, struct bawn_decision **ret_decision,
+                      struct bawn_error *err)
 {
     autostrbuf struct strbuf rule = {0};
 
     if (!ret_decision)
         return BAWN_DENY;
-    strbuf_add(&rule, "outer sandbox");
+    strbuf_add(&rule, policy->told.cwd ? "this sandbox" : "outer sandbox");
     return decision_give(BAWN_DENY, code, text, &rule, NULL, target, ret_decision, err);
 }
 
@@ -247,10 +263,10 @@ static int decide_file(const struct policy *policy, enum bawn_operation operatio
         return decide_unresolved(policy, operation, path, &why, ret_decision, err);
     if (r < 0)
         return error_memory(err);
-    refusal = outer_refusal(operation, resolved, decision->access);
+    refusal = outer_refusal(policy, operation, resolved, decisions);
     if (refusal) {
-        code = message_outer(op, path, refusal, &text);
-        return give_outer(code, &text, resolved, ret_decision, err);
+        code = message_outer(policy, op, path, refusal, &text);
+        return give_outer(policy, code, &text, resolved, ret_decision, err);
     }
     if (!ret_decision)
         return (int)verdict_of(decision->access);
@@ -306,8 +322,8 @@ static int decide_connect(const struct bawn_policy *policy, const struct net_ask
                    host.port);
     refusal = outer_refusal_of_host(&policy->policy, &host, asker);
     if (refusal) {
-        code = message_net_outer(target, refusal, &text);
-        return give_outer(code, &text, shown, ret_decision, err);
+        code = message_net_outer(&policy->policy, target, refusal, &text);
+        return give_outer(&policy->policy, code, &text, shown, ret_decision, err);
     }
     if (!ret_decision)
         return (int)verdict_of(decision.access);
@@ -423,9 +439,14 @@ static int limits_of(const struct policy *policy, const char *path, char resolve
 {
     size_t count;
 
+    char buffer[TOLD_PATH_BYTES];
+    const char *outside;
+
     if (resolve(policy, path, resolved, ret_why) < 0)
         return -EREMOTE;
-    return decide_limits(policy, resolved, rules, &count) < 0 ? -ENOMEM : (int)count;
+    outside = told_outside(policy, resolved, buffer);
+    return decide_limits(policy, outside ? outside : resolved, rules, &count) < 0 ? -ENOMEM
+                                                                                  : (int)count;
 }
 
 static bool has_suffix(const char *path, const char *const *suffixes)
@@ -532,11 +553,23 @@ int bawn_explain_by(const struct bawn_policy *policy, const char *program, const
     return r < 0 ? r : explain_host(policy, &asker, target, format, ret_text, err);
 }
 
+/* A path where the workspace was, were it not shown elsewhere, has no other name. */
+static void set_story_path(const struct policy *policy, const char *resolved,
+                           char outside[static TOLD_PATH_BYTES], struct path_story *story)
+{
+    const char *ruled = told_outside(policy, resolved, outside);
+
+    story->shown = resolved;
+    story->resolved = ruled ? ruled : resolved;
+    story->is_moved = !ruled;
+}
+
 int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation, const char *what,
                  enum bawn_format format, char **ret_text, struct bawn_error *err)
 {
     autostrbuf struct strbuf out = {0};
     char resolved[LIMIT_PATH_BYTES];
+    char outside[TOLD_PATH_BYTES];
     struct path_story story = {.op = message_op(operation), .asked = what};
     struct path_decision decisions[PATH_OP_COUNT];
     struct bawn_error why;
@@ -562,10 +595,10 @@ int bawn_explain(const struct bawn_policy *policy, enum bawn_operation operation
     else if (r < 0)
         return error_memory(err);
     else
-        story.resolved = resolved;
+        set_story_path(&policy->policy, resolved, outside, &story);
     story.decision = &decisions[story.op == MESSAGE_WRITE ? PATH_WRITE : PATH_READ];
     if (story.resolved)
-        story.outer = outer_refusal(operation, resolved, story.decision->access);
+        story.outer = outer_refusal(&policy->policy, operation, resolved, decisions);
     if (explain_path(&policy->policy, &story, format, &out) < 0)
         return error_memory(err);
     return strbuf_give(&out, ret_text, err);
@@ -591,7 +624,9 @@ int bawn_policy_rule_for(const struct bawn_policy *policy, enum bawn_operation o
     bool is_socket = operation == BAWN_CONNECT && strncmp(what, "unix:", 5) == 0;
     struct path_decision decisions[PATH_OP_COUNT];
     char resolved[LIMIT_PATH_BYTES];
-    struct refused_path refused = {.path = resolved, .is_socket = is_socket};
+    char buffer[TOLD_PATH_BYTES];
+    const char *outside;
+    struct refused_path refused = {.is_socket = is_socket};
     struct net_decision connect;
     struct rule_advice advice;
     struct host host;
@@ -612,6 +647,8 @@ int bawn_policy_rule_for(const struct bawn_policy *policy, enum bawn_operation o
                    err);
     if (r < 0)
         return r == -EREMOTE ? -EACCES : error_memory(err);
+    outside = told_outside(&policy->policy, resolved, buffer);
+    refused.path = outside ? outside : resolved;
     refused.op = message_op(operation) == MESSAGE_WRITE ? PATH_WRITE : PATH_READ;
     refused.decision = &decisions[refused.op];
     none = rule_for_path(&policy->policy, &refused, directory, &advice);

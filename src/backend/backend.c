@@ -47,7 +47,8 @@ static const struct backend table[BACKEND_COUNT + 1] = {
                                   [GUARANTEE_OFFLINE] = BY_NAMESPACE,
                                   [GUARANTEE_HOST] = BY_PROXY,
                                   [GUARANTEE_ID] = BY_NAMESPACE,
-                                  [GUARANTEE_LIMIT] = BY_CGROUP | BY_RLIMIT | BY_SUPERVISOR},
+                                  [GUARANTEE_LIMIT] = BY_CGROUP | BY_RLIMIT | BY_SUPERVISOR,
+                                  [GUARANTEE_ASK] = BY_SUPERVISOR},
                         .can_start = true},
     /* Landlock cannot take back what a parent grants. */
     [BACKEND_LANDLOCK] = {.name = "landlock",

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* A loop watches a handful of descriptors: poll needs no call to learn of them. */
-enum { LOOP_SOURCES = 80, LOOP_TIMERS = 8 };
+enum { LOOP_SOURCES = 80, LOOP_TIMERS = 12 };
 
 /* Called with the POLL* events of the descriptor. A negative errno ends loop_run with it. */
 typedef int (*loop_ready)(void *context, uint32_t events);

@@ -22,7 +22,10 @@
  * audit     ~/.local/state/bawn/audit, likewise: one file for each session, with what it was
  *           refused; and in heads, how many records each has and the hash of the last.
  * sessions  bawn in XDG_RUNTIME_DIR where that is the user's alone; else /run/bawn
- *           for root, /tmp/bawn-UID for others. It is the user's alone, too.
+ *           for root, /tmp/bawn-UID for others. It is the user's alone, too. No sandbox
+ *           sees it. Besides the sessions there is the socket of 'bawn supervise', and
+ *           a file that is locked (F_OFD_SETLK) while questions of all sessions are
+ *           answered.
  */
 #ifndef BASE_PLACES_H
 #define BASE_PLACES_H
@@ -44,7 +47,9 @@
 #define PLACES_HOMES        PLACES_STATE "/homes"
 #define PLACES_KEPT         PLACES_STATE "/sessions"
 #define PLACES_AUDIT        PLACES_STATE "/audit"
-#define PLACES_HEADS        "heads" /* in that */
+#define PLACES_HEADS        "heads"      /* in that */
+#define PLACES_SUPERVISOR   "supervisor" /* beside the sessions */
+#define PLACES_ANSWERED     "answered"   /* the same */
 
 /*
  * A directory of configuration, made if it is missing: a descriptor to read it

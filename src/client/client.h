@@ -13,6 +13,7 @@
 #include "session/kept.h"
 #include "session/registry.h"
 #include "wire/control.h"
+#include "wire/event.h"
 
 #include <bawn/session.h>
 
@@ -46,6 +47,7 @@ struct bawn_session {
         struct bawn_error error;
         struct bawn_metrics metrics;
         struct control_host hosts[CONTROL_HOSTS_MAX];
+        char event[EVENT_BYTES];
     } behind;
 };
 
@@ -56,6 +58,7 @@ struct client_heard {
     struct bawn_error error;     /* CONTROL_FAILED */
     struct bawn_metrics metrics; /* CONTROL_METRICS */
     int host_count;              /* CONTROL_HOSTS; they are in behind, until more is heard */
+    struct event event;          /* CONTROL_ASKED; the same of its texts */
 };
 
 /* Takes the socket. launcher: who is to be waited for at the end, or 0. */

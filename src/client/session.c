@@ -136,6 +136,8 @@ static bool take_behind(const struct bawn_session *session, size_t size, struct 
     case CONTROL_HOSTS:
         heard->host_count = control_hosts_count(session->behind.hosts, size);
         return heard->host_count >= 0;
+    case CONTROL_ASKED:
+        return event_unpack(session->behind.event, size, &heard->event) == 0;
     default:
         return size == 0;
     }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* By a signal, as Ctrl-Z does. */
@@ -35,6 +36,14 @@ bool process_children(int dir_fd, const char *thread, bool (*found)(void *contex
  * What was found out by that number counts only if the process is still there afterwards. */
 int process_peer(int sock, pid_t *ret_pid);
 bool process_is_there(int pidfd);
+
+/* The pid namespace of a process, as a file; zeros when it cannot be told. Without a pidfd it is
+ * looked up by number. */
+struct stat process_namespace(int pidfd, pid_t pid);
+/* Whether who is at the other end of a socket is as above, and in that pid namespace. SECURITY:
+ * what runs in a sandbox of an ordinary user has the same uid, and another namespace; who cannot be
+ * told is refused. */
+bool process_peer_is_in(int sock, const struct stat *ns);
 
 /* A copy of this process, as fork(), but no signal tells of its end: a handler or waitpid(-1) of
  * the calling program does not meet it, and SIGCHLD that is ignored does not reap it. Reap it with

@@ -9,7 +9,8 @@
 #define ROOT_SHELF "/proc/shelf/"
 #define ROOT_POINT "/proc/root"
 
-/* An entry in a directory of our own: STEP_DIR, STEP_FILE, STEP_TEXT or STEP_SYMLINK. */
+/* An entry in a directory of our own: STEP_DIR, STEP_FILE, STEP_TEXT, STEP_TOLD or
+ * STEP_SYMLINK. */
 int root_make_entry(const struct image *image, int dir_fd, const struct image_mount *step,
                     struct bawn_error *err);
 

@@ -475,6 +475,7 @@ static int (*const place[STEP_COUNT])(struct root *root, const struct image_moun
     [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,    [STEP_AGAIN] = place_again,
     [STEP_SHUT] = place_shut,   [STEP_POOL] = place_pool,      [STEP_PRIVATE] = place_private,
     [STEP_COPY] = place_copy,   [STEP_KEPT] = place_bind,      [STEP_MASK_KEPT] = mask_kept,
+    [STEP_TOLD] = place_entry,
 };
 
 int root_place(struct root *root, const struct image_mount *step, struct bawn_error *err)

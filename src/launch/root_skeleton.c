@@ -10,10 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int write_text(int dir_fd, const char *path, const char *text, unsigned mode,
+static int write_text(int dir_fd, const char *path, const char *text, size_t length, unsigned mode,
                       struct bawn_error *err)
 {
-    size_t length = strlen(text);
     int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 
     if (fd < 0 || write(fd, text, length) != (ssize_t)length)
@@ -38,7 +37,10 @@ int root_make_entry(const struct image *image, int dir_fd, const struct image_mo
         result = mknodat(dir_fd, target, S_IFREG | (step->flags & STEP_ON_SHELF ? 0 : 0444), 0);
         break;
     case STEP_TEXT:
-        return write_text(dir_fd, target, source, step->mode, err);
+        return write_text(dir_fd, target, source, strlen(source), step->mode, err);
+    case STEP_TOLD:
+        return write_text(dir_fd, target, image_part(image, PART_TOLD),
+                          image_count(image, PART_TOLD), step->mode, err);
     default:
         result = symlinkat(source, dir_fd, target);
     }

@@ -152,6 +152,9 @@ static void shed(struct connection *connection)
 
     hub_stop_timer(gate->parts.hub, &connection->timer);
     who_cancel(&connection->who);
+    approval_cancel(&connection->approval);
+    free(take_ptr(&connection->asked));
+    free(take_ptr(&connection->approved));
     refuse_end(connection);
     if (connection->lookup)
         lookup_cancel(take_ptr(&connection->lookup));
@@ -275,6 +278,9 @@ void connection_step(struct connection *connection)
         if (connection->client.is_broken)
             connection_end(connection);
         break;
+    case STAGE_APPROVE:
+        approve_step(connection);
+        break;
     case STAGE_PARENT:
         parent_step(connection);
         break;
@@ -302,6 +308,21 @@ void connection_step(struct connection *connection)
     case STAGE_OVER:
         break;
     }
+}
+
+const char *connection_way_name(const struct connection *connection)
+{
+    switch (connection->way) {
+    case WAY_SOCKS:
+        return "socks";
+    case WAY_HTTP:
+    case WAY_CONNECT:
+    case WAY_PROXY:
+        return "http";
+    case WAY_DIRECT:
+        break;
+    }
+    return "connect";
 }
 
 static void ready(void *context, uint32_t events)

@@ -8,6 +8,7 @@
  *
  *     ask       what a client of the proxy wants: HTTP, CONNECT, SOCKS
  *     reach     the rules decide; the name is looked up; the server is dialled
+ *     approve   a person is asked, where the rules say so
  *     parent    a proxy outside, if all go through one, is asked for a tunnel
  *     opening   the first bytes of a tunnel must name the host that was decided on
  *     exchange  one request of HTTP and its answer
@@ -20,6 +21,7 @@
 #ifndef NET_CONNECTION_H
 #define NET_CONNECTION_H
 
+#include "net/approval.h"
 #include "net/dial.h"
 #include "net/flow.h"
 #include "net/gate.h"
@@ -33,6 +35,7 @@ struct lookup;
 enum stage {
     STAGE_ASK,
     STAGE_REACH,
+    STAGE_APPROVE,
     STAGE_PARENT,
     STAGE_OPENING,
     STAGE_EXCHANGE,
@@ -71,6 +74,12 @@ struct connection {
     struct host to;
     struct net_decision decision;
     struct who_request who;
+    /* Of what a person is asked about. */
+    struct approval_request approval;
+    struct net_decision question; /* the rule that asks */
+    struct host *asked;           /* an address of its name; NULL: the host that it wants; owned */
+    char *approved;               /* "name:port" that was allowed for this connection; owned */
+    unsigned unheld;              /* so often nobody seemed to have the client's end */
     struct refusal refusal;
     struct lookup *lookup;
     struct dial dial;
@@ -122,6 +131,16 @@ void reach_arrived(struct connection *connection);
 void parent_start(struct connection *connection, const struct host *target);
 void parent_step(struct connection *connection);
 void parent_late(struct connection *connection);
+/* What was asked about was allowed. */
+void reach_approved(struct connection *connection);
+/* By this decision somebody must be asked, about the address in asked or the host. who: the client,
+ * if it is known already, or NULL. */
+void approve_start(struct connection *connection, const struct net_decision *decision,
+                   const struct net_answer *who);
+void approve_step(struct connection *connection);
+void approve_late(struct connection *connection);
+/* Whether a person has allowed this host, for this connection. */
+bool approve_holds(const struct connection *connection, const struct host *host);
 /* Of the server's end. */
 void reach_server_ready(void *context, uint32_t events);
 void opening_start(struct connection *connection);
@@ -143,8 +162,14 @@ bool kept_retry(struct connection *connection);
 void ask_again(struct connection *connection);
 void opening_again(struct connection *connection);
 
+/* "http", "socks" or "connect": how it came. */
+const char *connection_way_name(const struct connection *connection);
+
 /* refuse.c: what the client is told, in the way it came. */
 void refuse_decision(struct connection *connection, const struct net_decision *decision);
+/* It was asked about, and this came of it. */
+void refuse_asked(struct connection *connection, const struct net_decision *decision,
+                  enum ask_end end);
 /* It was let in, but what it says is not what it was let in for. */
 __attribute__((format(printf, 3, 4))) void refuse_words(struct connection *connection,
                                                         const char *hint, const char *format, ...);

@@ -155,6 +155,9 @@ static void refuse(struct datagram_flow *flow, const struct net_decision *decisi
     tally_host(&flow->to, host);
     message_net_label(gate->parts.policy, decision, &rule);
     (void)message_net_why(decision, &why);
+    /* Nobody waits with a datagram. */
+    if (decision->access == ACCESS_ASK)
+        strbuf_add(&why, ", and nobody is asked about datagrams");
     explain_net_remedy(gate->parts.policy, decision, host, &hint);
     if (!why.failed && why.text) {
         const struct tally_refusal refusal = {
@@ -228,7 +231,8 @@ static void open_outside(struct datagram_flow *flow, const struct host *addresse
     bool is_open = false;
 
     for (size_t i = 0; i < count; i++) {
-        if (own_is_barred(flow->all->gate->parts.policy, &flow->to, &addresses[i], &decision)) {
+        if (own_is_barred(flow->all->gate->parts.policy, &flow->to, &addresses[i], false,
+                          &decision)) {
             refuse(flow, &decision);
             return;
         }
@@ -253,7 +257,7 @@ static void looked_up(void *context, const struct lookup_answer *answer)
     struct datagram_flow *flow = context;
 
     flow->lookup = NULL;
-    if (answer->end == LOOKUP_BARRED)
+    if (answer->end == LOOKUP_BARRED || answer->end == LOOKUP_ASKS)
         refuse(flow, &answer->decision);
     else
         open_outside(flow, answer->addresses, answer->count);

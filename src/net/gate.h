@@ -20,6 +20,7 @@
 
 #include <sys/socket.h>
 
+struct approvals;
 struct connection;
 struct gate;
 struct lookups;
@@ -41,7 +42,8 @@ struct gate_parts {
     struct resolver *resolver;
     struct event_sender *events;
     struct who *who; /* NULL: nobody can be asked who a client is */
-    size_t fds_max;  /* descriptors that the process may have */
+    struct approvals *approvals;
+    size_t fds_max; /* descriptors that the process may have */
 };
 
 struct gate_listener {

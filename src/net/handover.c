@@ -130,7 +130,7 @@ static void dial_all(struct handover *handover, const struct host *addresses, si
                                    .done = dialled,
                                    .context = handover};
     for (size_t i = 0; i < count; i++) {
-        if (own_is_barred(gate->parts.policy, &handover->to, &addresses[i], &decision)) {
+        if (own_is_barred(gate->parts.policy, &handover->to, &addresses[i], false, &decision)) {
             relay(handover);
             return;
         }

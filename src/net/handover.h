@@ -4,9 +4,9 @@
  *
  * How it works: a wish (wire/net.h) comes before the client has connected. Where the rules allow
  * its host, whatever is said there (opaque), the server is dialled and the socket goes back.
- * All else is answered "relay": the client then connects inside, and is judged, told of and
- * refused as any other. So is what would take time where the client does not wait: a name that
- * must be looked up, several addresses of which one may not answer; and what a rule for one
+ * All else is answered "relay": the client then connects inside, and is judged, told of, asked
+ * about and refused as any other. So is what would take time where the client does not wait: a name
+ * that must be looked up, several addresses of which one may not answer; and what a rule for one
  * program is about.
  *
  * A socket goes back before it is connected, unless there are several addresses: whoever waits

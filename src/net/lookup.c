@@ -32,12 +32,15 @@ struct known {
     const char *failure;
     uint8_t (*addresses)[16];
     size_t count;
+    char *aliases; /* NULL: it is the alias of none */
+    size_t alias_bytes;
     char name[];
 };
 
 struct wish {
     struct host name;
     bool is_own; /* the policy's own: see lookup_start_own */
+    bool is_approved;
     void (*done)(void *context, const struct lookup_answer *answer);
     void *context;
 };
@@ -85,6 +88,7 @@ static void forget(struct lookups *lookups, struct known *known)
 {
     table_remove(&lookups->known, &known->entry);
     free(known->addresses);
+    free(known->aliases);
     free(known);
 }
 
@@ -147,12 +151,20 @@ static void tell(const struct lookups *lookups, const struct wish *wish, const s
     if (known->count > 0 && !allowed) {
         answer.end = LOOKUP_FAILED;
         answer.failure = "out of memory";
+    } else if (known->aliases && !wish->is_own &&
+               vet_aliases(lookups->policy, &wish->name, known->aliases, known->alias_bytes,
+                           &answer.decision)) {
+        answer.end = LOOKUP_BARRED;
+        answer.failure = "alias not allowed";
     } else if (known->count > 0) {
-        answer.count = wish->is_own ? vet_none(addresses, known->count, wish->name.port, allowed)
-                                    : vet_addresses(lookups->policy, &wish->name, addresses,
-                                                    known->count, allowed, &answer.decision);
+        answer.count =
+            wish->is_own ? vet_none(addresses, known->count, wish->name.port, allowed)
+                         : vet_addresses(lookups->policy, &wish->name, wish->is_approved, addresses,
+                                         known->count, allowed, &answer.asked, &answer.decision);
         answer.addresses = allowed;
-        answer.end = answer.count ? LOOKUP_FOUND : LOOKUP_BARRED;
+        answer.end = answer.count                           ? LOOKUP_FOUND
+                     : answer.decision.access == ACCESS_ASK ? LOOKUP_ASKS
+                                                            : LOOKUP_BARRED;
         answer.failure = answer.count ? NULL : "address not allowed";
     }
     wish->done(wish->context, &answer);
@@ -198,12 +210,29 @@ static void keep(struct known *known, const struct upstream_answer *answer)
     known->count = answer->count;
 }
 
+/* SECURITY: what could not be kept could not be vetted. */
+static void keep_aliases(struct known *known, const struct upstream_answer *answer)
+{
+    if (known->count == 0 || answer->alias_bytes == 0)
+        return;
+    known->aliases = malloc(answer->alias_bytes);
+    if (!known->aliases) {
+        known->count = 0;
+        known->end = LOOKUP_FAILED;
+        known->failure = "out of memory";
+        return;
+    }
+    memcpy(known->aliases, answer->aliases, answer->alias_bytes);
+    known->alias_bytes = answer->alias_bytes;
+}
+
 static void on_answer(void *context, const struct upstream_answer *answer)
 {
     struct known *known = context;
 
     known->is_asked = false;
     keep(known, answer);
+    keep_aliases(known, answer);
     tell_all(known);
 }
 
@@ -248,6 +277,7 @@ static int ask(struct known *known, struct bawn_error *err)
         lookups->look(lookups->look_context);
     }
     free(take_ptr(&known->addresses));
+    free(take_ptr(&known->aliases));
     known->count = 0;
     known->until_ms = 0;
     known->is_asked = true;
@@ -345,6 +375,15 @@ int lookup_start_own(struct lookups *lookups, const struct host *name,
                      struct lookup **ret_lookup, struct bawn_error *err)
 {
     const struct wish wish = {.name = *name, .is_own = true, .done = done, .context = context};
+
+    return start(lookups, &wish, ret_lookup, err);
+}
+
+int lookup_start_approved(struct lookups *lookups, const struct host *name,
+                          void (*done)(void *context, const struct lookup_answer *answer),
+                          void *context, struct lookup **ret_lookup, struct bawn_error *err)
+{
+    const struct wish wish = {.name = *name, .is_approved = true, .done = done, .context = context};
 
     return start(lookups, &wish, ret_lookup, err);
 }

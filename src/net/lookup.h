@@ -20,14 +20,17 @@ enum lookup_end {
     LOOKUP_NO_ADDRESS, /* there is, but it has no address */
     LOOKUP_FAILED,     /* nobody knows */
     LOOKUP_BARRED,     /* there are addresses, and rules are against them */
+    LOOKUP_ASKS,       /* there are, and somebody must be asked about one of them */
 };
 
 struct lookup_answer {
     enum lookup_end end;
     const struct host *addresses; /* vetted, with the port of the name; dial in this order */
     size_t count;
-    const char *failure;          /* NULL, or why there is none: a word or two */
-    struct net_decision decision; /* of LOOKUP_BARRED: the rule; else it is not set */
+    const char *failure; /* NULL, or why there is none: a word or two */
+    /* Of LOOKUP_BARRED and LOOKUP_ASKS: the rule; else it is not set. */
+    struct net_decision decision;
+    struct host asked; /* of LOOKUP_ASKS: the first that it is about, with the port of the name */
 };
 
 struct lookups;
@@ -55,6 +58,10 @@ int lookup_start(struct lookups *lookups, const struct host *name,
 int lookup_start_own(struct lookups *lookups, const struct host *name,
                      void (*done)(void *context, const struct lookup_answer *answer), void *context,
                      struct lookup **ret_lookup, struct bawn_error *err);
+/* The same for a name that a person was asked about, and has allowed: with its port. */
+int lookup_start_approved(struct lookups *lookups, const struct host *name,
+                          void (*done)(void *context, const struct lookup_answer *answer),
+                          void *context, struct lookup **ret_lookup, struct bawn_error *err);
 /* Whether the policy says what the name's address is. */
 bool lookup_is_pinned(const struct lookups *lookups, const struct host *name);
 /* done is not called any more. */

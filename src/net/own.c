@@ -25,9 +25,9 @@ static bool is_own(const struct host *address, uint16_t port)
 }
 
 bool own_is_barred(const struct policy *policy, const struct host *to, const struct host *address,
-                   struct net_decision *ret_decision)
+                   bool is_approved, struct net_decision *ret_decision)
 {
-    if (decide_net_lists(policy, to, address) || !is_own(address, to->port))
+    if (decide_net_lists(policy, to, address, is_approved) || !is_own(address, to->port))
         return false;
     *ret_decision = (struct net_decision){
         .access = ACCESS_DENY, .reason = NET_BY_SPECIAL, .special = "this machine's own"};

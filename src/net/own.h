@@ -8,8 +8,9 @@
 /*
  * Whether an address is one of this machine's own and nothing lists it: no rule by its address, no
  * pin of the name, no port of the host's. Then *ret_decision refuses it. Sends nothing.
+ * is_approved: a person was asked about that very address, and has allowed it.
  */
 bool own_is_barred(const struct policy *policy, const struct host *to, const struct host *address,
-                   struct net_decision *ret_decision);
+                   bool is_approved, struct net_decision *ret_decision);
 
 #endif

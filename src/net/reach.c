@@ -3,6 +3,7 @@
  */
 #include "net/connection.h"
 
+#include "base/cleanup.h"
 #include "net/lookup.h"
 #include "net/names.h"
 #include "net/own.h"
@@ -106,7 +107,8 @@ static void dial_all(struct connection *connection, const struct host *addresses
     reach_dial(connection, addresses, count, connection->to.port, dialled);
 }
 
-/* Addresses that were vetted: a proxy takes one. */
+/* Addresses that were vetted: a proxy takes one. SECURITY: who allowed a name has not allowed what
+ * must be listed by its address. */
 static void go_to(struct connection *connection, const struct host *addresses, size_t count)
 {
     const struct policy *policy = connection->gate->parts.policy;
@@ -118,12 +120,25 @@ static void go_to(struct connection *connection, const struct host *addresses, s
     for (size_t i = 0; i < count; i++) {
         struct net_decision decision;
 
-        if (own_is_barred(policy, &connection->to, &addresses[i], &decision)) {
+        if (own_is_barred(policy, &connection->to, &addresses[i],
+                          approve_holds(connection, &addresses[i]), &decision)) {
             refuse_decision(connection, &decision);
             return;
         }
     }
     dial_all(connection, addresses, count);
+}
+
+/* An address of the name, which a rule asks about. */
+static void ask_about(struct connection *connection, const struct lookup_answer *answer)
+{
+    connection->asked = malloc(sizeof(*connection->asked));
+    if (!connection->asked) {
+        connection_reset(connection);
+        return;
+    }
+    *connection->asked = answer->asked;
+    approve_start(connection, &answer->decision, NULL);
 }
 
 static void looked_up(void *context, const struct lookup_answer *answer)
@@ -134,6 +149,8 @@ static void looked_up(void *context, const struct lookup_answer *answer)
     connection->lookup = NULL;
     if (answer->count)
         go_to(connection, answer->addresses, answer->count);
+    else if (answer->end == LOOKUP_ASKS)
+        ask_about(connection, answer);
     else if (answer->end == LOOKUP_BARRED)
         refuse_decision(connection, &answer->decision);
     else
@@ -144,11 +161,13 @@ static void looked_up(void *context, const struct lookup_answer *answer)
 
 static void look_up(struct connection *connection)
 {
+    struct lookups *lookups = connection->gate->parts.lookups;
+    bool is_approved = connection->decision.access == ACCESS_ASK;
     struct lookup *lookup = NULL;
 
     connection_set_deadline(connection, LOOKUP_MS);
-    if (lookup_start(connection->gate->parts.lookups, &connection->to, looked_up, connection,
-                     &lookup, NULL) < 0)
+    if ((is_approved ? lookup_start_approved : lookup_start)(lookups, &connection->to, looked_up,
+                                                             connection, &lookup, NULL) < 0)
         refuse_failed(connection, 502, SOCKS_FAILED, "the name cannot be looked up");
     else if (lookup)
         connection->lookup = lookup;
@@ -178,13 +197,12 @@ static bool is_loopback_name(const struct connection *connection)
             (decision->special && strcmp(decision->special, "loopback") == 0));
 }
 
-static void go(struct connection *connection)
+/* The rules allow it, or somebody did. */
+static void go_on(struct connection *connection)
 {
     struct host loopback[2];
 
-    if (connection->decision.access != ACCESS_ALLOW) {
-        refuse_decision(connection, &connection->decision);
-    } else if (kept_has_server(connection)) {
+    if (kept_has_server(connection)) {
         exchange_start(connection);
     } else if (is_loopback_name(connection)) {
         (void)host_parse_address("127.0.0.1", &loopback[0]);
@@ -200,6 +218,31 @@ static void go(struct connection *connection)
     }
 }
 
+/* who: the client, if it is known; or NULL. */
+static void go(struct connection *connection, const struct net_answer *who)
+{
+    const struct net_decision *decision = &connection->decision;
+
+    if (decision->access == ACCESS_ALLOW ||
+        (decision->access == ACCESS_ASK && approve_holds(connection, &connection->to)))
+        go_on(connection);
+    else if (decision->access == ACCESS_ASK)
+        approve_start(connection, decision, who);
+    else
+        refuse_decision(connection, decision);
+}
+
+void reach_approved(struct connection *connection)
+{
+    autofree struct host *address = take_ptr(&connection->asked);
+
+    connection->stage = STAGE_REACH;
+    if (address)
+        go_to(connection, address, 1);
+    else
+        go_on(connection);
+}
+
 /* Rules for this one program count, too. */
 static void on_known(void *context, const struct net_answer *answer)
 {
@@ -210,7 +253,7 @@ static void on_known(void *context, const struct net_answer *answer)
 
     connection_enter(connection);
     decide_net_by(gate->parts.policy, &connection->to, &asker, &connection->decision);
-    go(connection);
+    go(connection, answer);
     connection_leave(connection);
 }
 
@@ -228,7 +271,7 @@ void reach_start(struct connection *connection)
     }
     decide_net(gate->parts.policy, &connection->to, &connection->decision);
     if (!connection->decision.for_program || !gate->parts.who) {
-        go(connection);
+        go(connection, NULL);
         return;
     }
     connection_set_deadline(connection, -1);

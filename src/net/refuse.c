@@ -132,21 +132,6 @@ void farewell_step(struct connection *connection)
     }
 }
 
-static const char *way_name(const struct connection *connection)
-{
-    switch (connection->way) {
-    case WAY_SOCKS:
-        return "socks";
-    case WAY_HTTP:
-    case WAY_CONNECT:
-    case WAY_PROXY:
-        return "http";
-    case WAY_DIRECT:
-        break;
-    }
-    return "connect";
-}
-
 static const char *text_of(const struct strbuf *text)
 {
     return text->text && !text->failed ? text->text : NULL;
@@ -156,7 +141,7 @@ static const char *text_of(const struct strbuf *text)
 static void tally(struct connection *connection, const struct net_answer *who)
 {
     struct refusal *refusal = &connection->refusal;
-    const struct tally_refusal told = {.way = way_name(connection),
+    const struct tally_refusal told = {.way = connection_way_name(connection),
                                        .host = &connection->to,
                                        .verdict = refusal->verdict,
                                        .rule = text_of(&refusal->rule),
@@ -212,7 +197,8 @@ static void refuse(struct connection *connection, const struct net_decision *dec
     dial_stop(&connection->dial);
     refusal->verdict = decision->access == ACCESS_ASK ? VERDICT_ASK : VERDICT_DENY;
     message_net_label(gate->parts.policy, decision, &refusal->rule);
-    if (!gate->parts.who || !tally_is_news(&gate->tally, &connection->to, way_name(connection))) {
+    if (!gate->parts.who ||
+        !tally_is_news(&gate->tally, &connection->to, connection_way_name(connection))) {
         conclude(connection, NULL);
         return;
     }
@@ -222,7 +208,9 @@ static void refuse(struct connection *connection, const struct net_decision *dec
     who_ask(gate->parts.who, &connection->who, connection->client.source.fd, false);
 }
 
-void refuse_decision(struct connection *connection, const struct net_decision *decision)
+/* outcome: what came of asking; NULL: nobody was to be asked. */
+static void refuse_because(struct connection *connection, const struct net_decision *decision,
+                           const char *outcome)
 {
     const struct policy *policy = connection->gate->parts.policy;
     struct refusal *refusal = &connection->refusal;
@@ -232,7 +220,28 @@ void refuse_decision(struct connection *connection, const struct net_decision *d
     (void)message_net_why(decision, &refusal->why);
     (void)message_net(policy, host, decision, &refusal->text);
     explain_net_remedy(policy, decision, host, &refusal->hint);
+    if (outcome) {
+        strbuf_addf(&refusal->why, ", and %s", outcome);
+        strbuf_addf(&refusal->text, "\nIt needs approval, and %s.", outcome);
+    }
     refuse(connection, decision);
+}
+
+void refuse_decision(struct connection *connection, const struct net_decision *decision)
+{
+    refuse_because(connection, decision, NULL);
+}
+
+void refuse_asked(struct connection *connection, const struct net_decision *decision,
+                  enum ask_end end)
+{
+    static const char *const outcomes[ASK_ENDS] = {[ASK_BY_TERMINAL] = "the answer was no",
+                                                   [ASK_BY_CLIENT] = "the answer was no",
+                                                   [ASK_BY_TIME] = "nobody answered in time",
+                                                   [ASK_BY_NOBODY] = "nobody could be asked",
+                                                   [ASK_GIVEN_UP] = "the question was given up"};
+
+    refuse_because(connection, decision, outcomes[end]);
 }
 
 void refuse_words(struct connection *connection, const char *hint, const char *format, ...)
@@ -295,6 +304,9 @@ void refuse_late(struct connection *connection)
         break;
     case STAGE_REACH:
         refuse_failed(connection, 504, SOCKS_NO_HOST, "looking the name up took too long");
+        break;
+    case STAGE_APPROVE:
+        approve_late(connection);
         break;
     case STAGE_PARENT:
         parent_late(connection);

@@ -294,7 +294,7 @@ static void on_lookup(void *context, const struct lookup_answer *answer)
     end_question(question);
     if (answer->end == LOOKUP_BARRED)
         refuse_known(resolver, &asker, &query, &host, &answer->decision, on_named);
-    else if (answer->end != LOOKUP_FOUND)
+    else if (answer->end != LOOKUP_FOUND && answer->end != LOOKUP_ASKS)
         reply_code(&asker, &query, codes[answer->end]);
     else if (is_routed(resolver))
         reply_found(&asker, &query, answer);
@@ -320,13 +320,17 @@ static void look_up(struct resolver *resolver, const struct asker *asker,
     }
 }
 
-/* Who connects to it is led to a proxy that looks it up: nobody here does. */
+/* Nobody here looks it up: who connects to it is led to a proxy that does; or somebody is asked
+ * about it then. SECURITY: who chooses a name says something with it, so that one which nobody has
+ * allowed yet is told to nobody outside. */
 static void give_unseen(struct resolver *resolver, const struct asker *asker,
                         const struct dns_query *query, const struct host *host)
 {
     struct name_addresses own;
 
-    if (names_give(resolver->names, host->name, &own))
+    if (query->type != DNS_A && query->type != DNS_AAAA)
+        reply_code(asker, query, DNS_OK);
+    else if (names_give(resolver->names, host->name, &own))
         reply_address(asker, query, own.v4, own.v6);
     else
         reply_code(asker, query, DNS_FAILED);
@@ -356,10 +360,17 @@ static void on_known(void *context, const struct net_answer *answer)
     struct net_asker program = {.is_by = who_is_by, .context = &programs};
 
     end_question(question);
-    if (decide_net_lookup_by(resolver->policy, &host, &program) == ACCESS_ALLOW)
+    switch (decide_net_lookup_by(resolver->policy, &host, &program)) {
+    case ACCESS_ALLOW:
         give(resolver, &asker, &query, &host);
-    else
+        break;
+    case ACCESS_ASK:
+        give_unseen(resolver, &asker, &query, &host);
+        break;
+    default:
         refuse(resolver, &asker, &query, &host, &decision, answer);
+        break;
+    }
 }
 
 /* Unless a rule for who asks allows it. */
@@ -372,6 +383,24 @@ static void refuse_unless_by(struct resolver *resolver, const struct asker *aske
     refuse_known(resolver, asker, query, host, decision, has_programs ? on_known : on_named);
 }
 
+static void take_judged(struct resolver *resolver, const struct asker *asker,
+                        const struct dns_query *query, const struct host *host)
+{
+    struct net_decision decision;
+
+    switch (vet_name(resolver->policy, host, &decision)) {
+    case ACCESS_ALLOW:
+        give(resolver, asker, query, host);
+        break;
+    case ACCESS_ASK:
+        give_unseen(resolver, asker, query, host);
+        break;
+    default:
+        refuse_unless_by(resolver, asker, query, host, &decision);
+        break;
+    }
+}
+
 static void take_name(struct resolver *resolver, const struct asker *asker,
                       const struct dns_query *query, const struct host *host)
 {
@@ -379,16 +408,13 @@ static void take_name(struct resolver *resolver, const struct asker *asker,
     bool is_local =
         strcmp(host->name, "localhost") == 0 || text_ends_with(host->name, ".localhost");
     bool is_address = query->type == DNS_A || query->type == DNS_AAAA;
-    struct net_decision decision;
 
     if (is_local && is_address)
         reply_address(asker, query, loopback_v4, loopback_v6);
     else if (is_local)
         reply_code(asker, query, DNS_OK);
-    else if (vet_name(resolver->policy, host, &decision) == ACCESS_ALLOW)
-        give(resolver, asker, query, host);
     else
-        refuse_unless_by(resolver, asker, query, host, &decision);
+        take_judged(resolver, asker, query, host);
 }
 
 /* Programs look for the names of addresses by themselves: no rule is about that, and nobody outside

@@ -6,7 +6,8 @@
  * question. A name that it allows is looked up (net/lookup.h); if it has an address that
  * may be dialled, the answer is the address that stands for the name (net/names.h), of the
  * family that was asked for. One that goes through the upstream proxy is not looked up, for it may
- * be that only that proxy can. Questions for anything else about a name are answered without
+ * be that only that proxy can; nor is one that somebody must be asked about, who is asked when a
+ * client connects to its address. Questions for anything else about a name are answered without
  * asking anybody. SECURITY: all that waits is bounded; what finds no room fails at once.
  */
 #ifndef NET_RESOLVE_H

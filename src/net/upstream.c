@@ -346,9 +346,26 @@ static bool read_address(const struct ares_addrinfo_node *node, uint8_t out[16])
     return false;
 }
 
+/* The names that it leads to, of both families. False: there is no room for them. */
+static bool read_aliases(const struct ares_addrinfo *found, char aliases[static UPSTREAM_ALIASES],
+                         struct upstream_answer *answer)
+{
+    for (const struct ares_addrinfo_cname *one = found->cnames; one; one = one->next) {
+        size_t bytes = one->name ? strlen(one->name) + 1 : 0;
+
+        if (bytes > UPSTREAM_ALIASES - answer->alias_bytes)
+            return false;
+        if (bytes)
+            memcpy(aliases + answer->alias_bytes, one->name, bytes);
+        answer->alias_bytes += bytes;
+    }
+    answer->aliases = aliases;
+    return true;
+}
+
 /* SECURITY: addresses that are left out would not be vetted, so none are. */
 static void read_found(const struct ares_addrinfo *found, uint8_t (*addresses)[16],
-                       struct upstream_answer *answer)
+                       char aliases[static UPSTREAM_ALIASES], struct upstream_answer *answer)
 {
     int lasts = 0;
 
@@ -366,17 +383,20 @@ static void read_found(const struct ares_addrinfo *found, uint8_t (*addresses)[1
     answer->lasts_seconds = lasts > 0 ? (unsigned)lasts : 0;
     if (answer->count == 0)
         read_failure(ARES_ENODATA, answer);
+    else if (!read_aliases(found, aliases, answer))
+        *answer = (struct upstream_answer){.end = UPSTREAM_FAILED, .failure = "too many aliases"};
 }
 
 static void on_answer(void *context, int status, int timeouts, struct ares_addrinfo *found)
 {
     struct query *query = context;
     uint8_t addresses[UPSTREAM_ADDRESSES][16];
+    char aliases[UPSTREAM_ALIASES];
     struct upstream_answer answer;
 
     (void)timeouts;
     if (status == ARES_SUCCESS && found)
-        read_found(found, addresses, &answer);
+        read_found(found, addresses, aliases, &answer);
     else
         read_failure(status, &answer);
     if (found)
@@ -390,7 +410,7 @@ int upstream_ask(struct upstream *upstream, const char *name,
                  void (*done)(void *context, const struct upstream_answer *answer), void *context,
                  struct bawn_error *err)
 {
-    struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC};
+    struct ares_addrinfo_hints hints = {.ai_family = AF_UNSPEC, .ai_flags = ARES_AI_CANONNAME};
     struct channel *channel = choose_channel(upstream);
     char whole[LIMIT_HOST_BYTES + 1];
     struct query *query;

@@ -15,7 +15,10 @@
 #include "net/hub.h"
 #include "net/resolv_conf.h"
 
-enum { UPSTREAM_ADDRESSES = 128 }; /* of one name; more is no answer */
+enum {
+    UPSTREAM_ADDRESSES = 128, /* of one name; more is no answer */
+    UPSTREAM_ALIASES = 4096,  /* bytes of the names that it is an alias of; the same */
+};
 
 enum upstream_end {
     UPSTREAM_FOUND,
@@ -29,6 +32,8 @@ struct upstream_answer {
     const char *failure;            /* in a word or two; NULL when it was found */
     const uint8_t (*addresses)[16]; /* IPv4 as ::ffff:a.b.c.d; in the order to dial them */
     size_t count;
+    const char *aliases; /* the names that it is an alias of, each with its zero */
+    size_t alias_bytes;
     unsigned lasts_seconds;
 };
 

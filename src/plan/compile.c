@@ -10,6 +10,7 @@
 #include "wire/rules.h"
 
 #include <errno.h>
+#include <linux/landlock.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +70,8 @@ static void set_flags(struct compiler *compiler)
         (plan->process.may_nest ? IMAGE_MAY_NEST : 0U) |
         (plan->process.has_own_time ? IMAGE_OWN_TIME : 0U) |
         (policy_number(plan->policy, SETTING_PROCESS_OBSERVE) ? IMAGE_OBSERVES : 0U) |
-        (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U);
+        (compiler->input->is_around ? IMAGE_AROUND : 0U) |
+        (plan_holds_calls(plan) ? IMAGE_NOTIFIES : 0U) | (plan_asks(plan) ? IMAGE_ASKS : 0U);
     head->workspace = compiler_string(compiler, plan->policy->workspace);
     head->workspace_at = compiler_string(compiler, plan_workspace_at(plan));
     head->home = compiler_string(compiler, plan->policy->home);
@@ -82,6 +84,7 @@ static void set_flags(struct compiler *compiler)
         head->upstream_proxy = compiler_string(compiler, proxy->text);
     head->network_engine = (uint8_t)policy_number(plan->policy, SETTING_NETWORK_ENGINE);
     head->audit = (uint8_t)policy_number(plan->policy, SETTING_AUDIT);
+    head->ask_seconds = (uint32_t)policy_number(plan->policy, SETTING_ASK_TIMEOUT);
     if (compiler->input->policy_hash)
         (void)snprintf(head->policy_hash, sizeof(head->policy_hash), "%s",
                        compiler->input->policy_hash);
@@ -114,6 +117,12 @@ static void add_landlock(struct compiler *compiler)
 
         compiler_add(compiler, PART_LANDLOCK, &entry, sizeof(entry));
     }
+    if (compiler->tells && (landlock->handled_fs & LANDLOCK_ACCESS_FS_READ_FILE)) {
+        struct image_landlock_rule entry = {.path = compiler_string(compiler, TOLD_PATH),
+                                            .access = LANDLOCK_ACCESS_FS_READ_FILE};
+
+        compiler_add(compiler, PART_LANDLOCK, &entry, sizeof(entry));
+    }
 }
 
 static void add_watches(struct compiler *compiler)
@@ -134,6 +143,11 @@ static uint32_t keep_string(void *context, const char *text)
 
 static void add_rules(struct compiler *compiler)
 {
+    vec_each (&compiler->input->plan->policy->layers, layer) {
+        struct image_layer entry = rules_pack_layer(*layer, keep_string, compiler);
+
+        compiler_add(compiler, PART_LAYERS, &entry, sizeof(entry));
+    }
     vec_each (&compiler->input->plan->policy->rules, rule) {
         struct image_rule entry = rules_pack(*rule, keep_string, compiler);
 
@@ -364,7 +378,7 @@ static int refuse_backend(const struct compile_input *input, struct bawn_error *
     return r;
 }
 
-static int join_parts(struct compiler *compiler, struct image **ret_image)
+int compiler_join(struct compiler *compiler, struct image **ret_image)
 {
     struct image *head = &compiler->head;
     size_t size = sizeof(*head);
@@ -410,6 +424,8 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     if (r == 0)
         r = add_notes(compiler);
     if (r == 0)
+        r = compile_told(compiler);
+    if (r == 0)
         r = compile_mounts(compiler);
     if (r == -ENOMEM)
         return error_memory(compiler->err);
@@ -424,7 +440,18 @@ static int compile_parts(struct compiler *compiler, struct image **ret_image)
     add_environment(compiler);
     add_limits(compiler);
     r = add_deps(compiler);
-    return r < 0 ? r : join_parts(compiler, ret_image);
+    return r < 0 ? r : compiler_join(compiler, ret_image);
+}
+
+void compiler_done(struct compiler *compiler)
+{
+    for (int i = 0; i < PART_COUNT; i++)
+        strbuf_done(&compiler->parts[i]);
+    strbuf_done(&compiler->late);
+    vec_done(&compiler->covers);
+    vec_done(&compiler->hollows);
+    map_done(&compiler->made);
+    arena_done(&compiler->arena);
 }
 
 int compile_image(const struct compile_input *input, struct image **ret_image,
@@ -436,12 +463,6 @@ int compile_image(const struct compile_input *input, struct image **ret_image,
     if (!backend_row(input->plan->backend)->can_start)
         return refuse_backend(input, err);
     r = compile_parts(&compiler, ret_image);
-    for (int i = 0; i < PART_COUNT; i++)
-        strbuf_done(&compiler.parts[i]);
-    strbuf_done(&compiler.late);
-    vec_done(&compiler.covers);
-    vec_done(&compiler.hollows);
-    map_done(&compiler.made);
-    arena_done(&compiler.arena);
+    compiler_done(&compiler);
     return r;
 }

@@ -38,6 +38,7 @@ struct compile_input {
     unsigned last_capability; /* that the kernel has */
     bool best_effort;         /* what cannot be enforced is noted instead of refused */
     bool is_host_root;        /* uid 0 of the namespace that has all ids */
+    bool is_around;           /* bawn itself runs inside a sandbox */
     /* Host ids that are 1 and more where containers run inside; count 0: there are none. */
     uint32_t sub_uid, sub_gid, sub_count;
 };

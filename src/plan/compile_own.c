@@ -218,9 +218,12 @@ int own_dev(struct compiler *compiler, const struct mount_step *step)
     int r = 0;
 
     if (place_cover(compiler, step->target)) {
-        struct mount_step own = {.target = step->target, .size_bytes = 65536};
+        struct mount_step own = {.target = step->target,
+                                 .size_bytes = 65536 + compiler->parts[PART_TOLD].length};
 
         r = own_tmpfs(compiler, &own, MODE_DIR);
+        if (r == 0 && !vec_push(&compiler->hollows, step->target))
+            r = -ENOMEM;
     } else {
         place_make_point(compiler, step->target, false);
     }
@@ -368,6 +371,20 @@ static void gitconfig_step(struct compiler *compiler)
         place_step(compiler, place_when_made(compiler, path), file, plan->gitconfig, path);
 }
 
+/* Where /dev is the sandbox's own, or nothing is there. */
+static void told_step(struct compiler *compiler)
+{
+    const struct cover *cover = place_cover(compiler, TOLD_PATH);
+    struct image_mount file = {.step = STEP_TOLD, .mode = MODE_TEXT};
+
+    if (!compiler->parts[PART_TOLD].length || (cover && cover->kind != COVER_OWN) ||
+        place_is_made(compiler, TOLD_PATH, MADE_ENTRY))
+        return;
+    place_make_parents(compiler, TOLD_PATH);
+    place_step(compiler, place_when_made(compiler, TOLD_PATH), file, NULL, TOLD_PATH);
+    compiler->tells = true;
+}
+
 void own_files(struct compiler *compiler)
 {
     const struct compile_input *input = compiler->input;
@@ -390,6 +407,7 @@ void own_files(struct compiler *compiler)
     else if (input->plan->network.mode != NETWORK_HOST)
         text_step(compiler, "/etc/resolv.conf", no_resolver);
     gitconfig_step(compiler);
+    told_step(compiler);
 }
 
 /* The groups as programs that make containers look for them. */

@@ -28,6 +28,7 @@ struct compiler {
     unsigned private_count;
     unsigned texts;
     unsigned copies;
+    bool tells; /* the sandbox has PART_TOLD at TOLD_PATH */
     VEC(struct cover) covers;
     VEC(const char *) hollows; /* empty places in the way of what is granted below them */
     struct arena arena;
@@ -43,5 +44,11 @@ const char *compile_inside(const struct plan *plan, const char *path, char *buff
 
 uint32_t compiler_string(struct compiler *compiler, const char *text);
 void compiler_add(struct compiler *compiler, enum image_part part, const void *entry, size_t size);
+/* The parts as one block, to be freed with free(). */
+int compiler_join(struct compiler *compiler, struct image **ret_image);
+void compiler_done(struct compiler *compiler);
+
+/* What the command may know of its rules (compile_told.c), into PART_TOLD. */
+int compile_told(struct compiler *compiler);
 
 #endif

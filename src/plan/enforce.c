@@ -79,9 +79,13 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         return 0;
     if (look == LOOK_ABSENT)
         *note = absent_note(plan, spot, around);
-    /* Nobody can be asked while it runs: refused by the same walls as a denial. */
-    if ((spot->view == VIEW_ASK || spot->write_asks) && !plan_held_by(plan, GUARANTEE_ASK))
-        *note = "this version asks nobody, and refuses";
+    if (spot->write_asks && spot->view == VIEW_RW)
+        return plan_held_by(plan, GUARANTEE_ASK);
+    /* Refused by the same walls as a denial. */
+    if (spot->view == VIEW_ASK)
+        *note = "this version asks nobody about reads, and refuses";
+    else if (spot->write_asks)
+        *note = "nobody is asked here: it is refused";
     if (spot->view == VIEW_OVERLAY) {
         *note = "this version has no overlays: use mode rw, or private for an empty directory";
         return 0;

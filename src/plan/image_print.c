@@ -49,7 +49,9 @@ static void print_head(const struct image *image, struct strbuf *out)
                                        {IMAGE_OBSERVES, "observed"},
                                        {IMAGE_HANDS_OVER, "hands-over"},
                                        {IMAGE_ENGINE, "an engine"},
+                                       {IMAGE_ASKS, "asks"},
                                        {IMAGE_VETH, "a pair of interfaces to the host"},
+                                       {IMAGE_AROUND, "in another sandbox"},
                                        {0}};
 
     strbuf_addf(out, "backend %s\n", backend_row(image->backend)->name);
@@ -109,7 +111,7 @@ static const char *const step_words[STEP_COUNT] = {
     [STEP_PIN] = "pin",           [STEP_SHUT] = "shut",           [STEP_CGROUP] = "cgroup",
     [STEP_SHELF] = "shelf",       [STEP_AGAIN] = "again",         [STEP_CLOSE] = "close",
     [STEP_SEAL_ALL] = "seal-all", [STEP_KEPT] = "kept",           [STEP_MASK_KEPT] = "mask-kept",
-    [STEP_COPY] = "copy",
+    [STEP_COPY] = "copy",         [STEP_TOLD] = "told",
 };
 
 /* "bind ro,steady 0755 /usr <- /usr" */
@@ -217,6 +219,17 @@ static void print_rest(const struct image *image, struct strbuf *out)
     }
 }
 
+static void print_told(const struct image *image, struct strbuf *out)
+{
+    const struct image *told = image_part(image, PART_TOLD);
+    uint32_t size = image_count(image, PART_TOLD);
+
+    if (size && image_check(told, size, NULL) == 0)
+        strbuf_addf(out, "\ntold inside, at " TOLD_PATH ": %u of %u rules, %u of %u on hosts\n",
+                    image_count(told, PART_RULES), image_count(image, PART_RULES),
+                    image_count(told, PART_NET_RULES), image_count(image, PART_NET_RULES));
+}
+
 static void print_deps(const struct image *image, struct strbuf *out)
 {
     static const char *const words[] = {
@@ -250,6 +263,7 @@ int image_print(const struct image *image, struct strbuf *out, struct bawn_error
     print_steps(image, PART_MOUNTS, "at each start, in this order", out);
     r = print_rules(image, out, err);
     print_rest(image, out);
+    print_told(image, out);
     print_deps(image, out);
     return r;
 }

@@ -425,6 +425,10 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
     enum view around = surrounding(rooms, link && *link ? link : path);
     int r = link ? decide_spot(plan, &spots[0]) : -ENOMEM;
 
+    /* A mount cannot ask: the supervisor holds it, as it does names that are not there yet. */
+    if (r == 0 && spots[0].view == VIEW_RO && spots[0].write_asks && around == VIEW_RW &&
+        plan_held_by(plan, GUARANTEE_ASK))
+        spots[0].view = VIEW_RW;
     if (link && *link)
         look = LOOK_LINK;
     else if (r == 0 && matters(&spots[0], around))

@@ -134,6 +134,10 @@ static unsigned rule_by(struct plan *plan, const struct net_rule *rule, const ch
         by = filtered_by(plan, note);
         if (by)
             *note = plan_ports_note(plan, rule);
+        if (by && !*note && rule->verdict == NET_ASK)
+            *note = network->mode == NETWORK_ISOLATED
+                        ? "connections wait for an answer; UDP is refused"
+                        : "connections wait for an answer";
         return by;
     }
     if (network_is_routed(plan->policy))

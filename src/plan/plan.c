@@ -238,6 +238,17 @@ static bool has_to_judge(const struct policy *policy)
     return policy->kept_home != NULL;
 }
 
+bool plan_asks(const struct plan *plan)
+{
+    if (!plan_holds_calls(plan))
+        return false;
+    vec_each (&plan->policy->rules, rule) {
+        if ((*rule)->write == ACCESS_ASK || (*rule)->read == ACCESS_ASK)
+            return true;
+    }
+    return policy_number(plan->policy, SETTING_READS) == READS_DYNAMIC;
+}
+
 static int plan_syscalls(struct plan *plan)
 {
     bool judges = plan_notifies(plan) && has_to_judge(plan->policy);

@@ -190,6 +190,8 @@ bool plan_notifies(const struct plan *plan);
 bool plan_hands_groups_in(const struct plan *plan);
 /* Whether the filter that was planned tells it of any. */
 bool plan_holds_calls(const struct plan *plan);
+/* Whether they may have to ask somebody. */
+bool plan_asks(const struct plan *plan);
 
 int plan_print_left_out(const struct plan *plan, char **ret_text, struct bawn_error *err);
 int plan_print(const struct plan *plan, enum bawn_format format, char **ret_text,

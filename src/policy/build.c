@@ -123,6 +123,8 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id)
         return true;
     case SETTING_AUDIT:
         return AUDIT_ON;
+    case SETTING_ASK_TIMEOUT:
+        return ASK_SECONDS;
     case SETTING_NETWORK_MODE:
         return NETWORK_NONE;
     case SETTING_NETWORK_UNLISTED:

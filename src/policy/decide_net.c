@@ -296,7 +296,7 @@ static bool is_any(void *context, const struct net_rule *rule)
     return true;
 }
 
-void decide_net_address(const struct policy *policy, const struct host *name,
+void decide_net_address(const struct policy *policy, const struct host *name, bool is_approved,
                         const struct host *address, struct net_decision *ret_decision)
 {
     static const struct net_asker all = {.is_by = is_any};
@@ -311,6 +311,8 @@ void decide_net_address(const struct policy *policy, const struct host *name,
         decide_net(policy, name, &for_others);
     if (for_others.access == ACCESS_ALLOW)
         *ret_decision = for_others;
+    if (is_approved && ret_decision->access == ACCESS_ASK)
+        ret_decision->access = ACCESS_ALLOW;
     if (ret_decision->access == ACCESS_DENY)
         return;
     decide_net(policy, &target, &on_address);
@@ -318,12 +320,15 @@ void decide_net_address(const struct policy *policy, const struct host *name,
     if (on_address.reason == NET_BY_UNLISTED ||
         (on_address.reason == NET_BY_SPECIAL && is_pinned(policy, name->name, address)))
         return;
+    /* That question was about the address, too: the policy itself says that it is the name's. */
+    if (is_approved && on_address.access == ACCESS_ASK && is_pinned(policy, name->name, address))
+        return;
     if (on_address.access > ret_decision->access)
         *ret_decision = on_address;
 }
 
 bool decide_net_lists(const struct policy *policy, const struct host *to,
-                      const struct host *address)
+                      const struct host *address, bool is_approved)
 {
     struct net_decision decision;
     struct host target = *address;
@@ -332,7 +337,7 @@ bool decide_net_lists(const struct policy *policy, const struct host *to,
         return true;
     target.port = to->port;
     decide_net(policy, &target, &decision);
-    return decision.access == ACCESS_ALLOW &&
+    return decision.access <= (is_approved ? ACCESS_ASK : ACCESS_ALLOW) &&
            (decision.reason == NET_BY_RULE || decision.reason == NET_BY_HOST_PORT);
 }
 

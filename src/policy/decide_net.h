@@ -56,15 +56,16 @@ bool decide_net_outranks(const struct net_rule *rule, const struct net_rule *bef
  * said about the address. A special one must be listed, or the name pinned to it.
  * SECURITY: it is for who was allowed the name already. A rule that gives the name to one
  * program counts here for all; one that gives it the address counts for none, for the
- * answer may be kept, and another program may go where it says.
+ * answer may be kept, and another program may go where it says. is_approved: a person was
+ * asked about the name, and has allowed it; that says nothing of the address.
  */
-void decide_net_address(const struct policy *policy, const struct host *name,
+void decide_net_address(const struct policy *policy, const struct host *name, bool is_approved,
                         const struct host *address, struct net_decision *ret_decision);
 
 /* Whether a rule, a pin or a port of the host's is about that very address, and allows it. to: the
- * host that was asked for, with its port. */
+ * host that was asked for, with its port. is_approved: a person has allowed that very address. */
 bool decide_net_lists(const struct policy *policy, const struct host *to,
-                      const struct host *address);
+                      const struct host *address, bool is_approved);
 
 /*
  * The laxest decision on a name over all ports: whether it may be looked up at

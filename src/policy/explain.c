@@ -6,6 +6,7 @@
 #include "policy/build.h"
 #include "policy/proxy.h"
 #include "policy/ruleword.h"
+#include "policy/told.h"
 
 #include <string.h>
 
@@ -34,17 +35,49 @@ void explain_origin(const struct layer *layer, struct origin origin, struct strb
         strbuf_addf(out, ":%u:%u", origin.line, origin.column);
 }
 
-/* Where a rule is; who reads a compiled plan does not know. */
+/* Of which sandbox an answer is: it is said only where there may be two. */
+static void add_sandbox(const struct policy *policy, struct strbuf *out)
+{
+    if (policy->told.cwd)
+        strbuf_add(out, "  sandbox:   the one that this command is in\n");
+}
+
+static void put_sandbox(const struct policy *policy, struct strbuf *out)
+{
+    if (policy->told.cwd)
+        json_put_string(out, "sandbox", "this");
+}
+
+/* What a sandbox around another one refuses is not known in it. */
+static void add_around(const struct policy *policy, enum access access, struct strbuf *out)
+{
+    if (policy->told.is_around && access < ACCESS_DENY)
+        strbuf_add(out, "  around:    another sandbox, which may refuse more\n");
+}
+
+/* Where a rule is; who reads a compiled plan knows only whose it is. */
 static void add_place(const struct path_rule *rule, struct strbuf *out)
 {
-    if (rule->origin.file || rule->layer->name) {
+    if (rule->origin.file) {
         strbuf_add(out, "at ");
         explain_origin(rule->layer, rule->origin, out);
         return;
     }
     strbuf_add(out, "'");
     message_rule_label(rule, out);
-    strbuf_add(out, "', which 'bawn why' finds");
+    strbuf_addf(out, "' (%s)", rule->layer->name ? rule->layer->name : "policy");
+}
+
+/* Who asks inside can change nothing, but somebody can tell whoever can. */
+static void add_outside(const struct policy *policy, struct strbuf *out)
+{
+    strbuf_add(out, policy->told.cwd ? "outside, " : "");
+}
+
+static bool is_for_outside(const struct path_decision *decision, const struct path_rule *rule)
+{
+    return decision->access < ACCESS_ASK ||
+           !(rule && (rule->kind == RULE_SEALED || rule->layer->authority == AUTHORITY_ORG));
 }
 
 void explain_path_remedy(const struct policy *policy, const struct path_story *story,
@@ -61,6 +94,15 @@ void explain_path_remedy(const struct policy *policy, const struct path_story *s
     struct rule_advice advice;
     const char *none = rule_for_path(policy, &refused, false, &advice);
 
+    if (story->is_moved) {
+        char buffer[TOLD_PATH_BYTES];
+
+        strbuf_add(out, "nothing is here: the workspace is shown at ");
+        strbuf_add_escaped(out, told_inside(policy, policy->workspace, buffer));
+        return;
+    }
+    if (is_for_outside(decision, rule))
+        add_outside(policy, out);
     if (decision->access < ACCESS_ASK) {
         strbuf_add(out, "to refuse it, add the path to sandbox.deny");
         strbuf_add(out,
@@ -75,13 +117,17 @@ void explain_path_remedy(const struct policy *policy, const struct path_story *s
         add_place(rule, out);
         /* A grant of what a pattern matches is only as specific as the pattern, and loses. */
         if (none)
-            strbuf_add(out, rule->wild ? "" : ", or add one for a path below");
+            strbuf_add(out, rule->wild || rule->link ? "" : ", or add one for a path below");
         else
             strbuf_add(out, ", or save one for this path: ");
     } else if (none) {
         strbuf_add(out, none);
     } else if (story->is_socket) {
         strbuf_add(out, "list it in the user or org policy: ");
+    } else if (policy->told.cwd) {
+        strbuf_addf(out, "start the sandbox with --%s '", story->op == MESSAGE_WRITE ? "rw" : "ro");
+        strbuf_add_escaped(out, story->resolved);
+        strbuf_add(out, "', or run: ");
     } else {
         strbuf_addf(out, "add --%s '", story->op == MESSAGE_WRITE ? "rw" : "ro");
         strbuf_add_escaped(out, story->resolved);
@@ -89,6 +135,15 @@ void explain_path_remedy(const struct policy *policy, const struct path_story *s
     }
     if (!none)
         rule_command(&advice, out);
+}
+
+/* Who reads what a sandbox is told knows whose rule it is, and not where it stands. */
+static void add_origin(const struct layer *layer, struct origin origin, struct strbuf *out)
+{
+    if (!origin.file && !layer->name)
+        return;
+    strbuf_add(out, origin.file ? " at " : ", from ");
+    explain_origin(layer, origin, out);
 }
 
 static void add_rule_text(const struct path_rule *rule, struct strbuf *out)
@@ -99,12 +154,11 @@ static void add_rule_text(const struct path_rule *rule, struct strbuf *out)
         strbuf_add_escaped(out, rule->path);
         strbuf_add(out, ")");
     }
-    if (rule->link) {
+    if (rule->link && strcmp(rule->link, rule->path) != 0) {
         strbuf_add(out, ", reached through the link ");
         strbuf_add_escaped(out, rule->link);
     }
-    strbuf_add(out, " at ");
-    explain_origin(rule->layer, rule->origin, out);
+    add_origin(rule->layer, rule->origin, out);
     if (rule->reason)
         strbuf_addf(out, ": %s", rule->reason);
 }
@@ -144,22 +198,31 @@ static void path_text(const struct policy *policy, const struct path_story *stor
                       const struct tree_answer *answer, struct strbuf *out)
 {
     const struct path_decision *decision = story->decision;
+    const char *shown = story->shown ? story->shown : story->resolved;
 
     strbuf_addf(out, "%s: %s ", verdict_word(decision->access), story_word(story));
-    strbuf_add_escaped(out, story->resolved);
+    strbuf_add_escaped(out, shown);
     if (decision->access == ACCESS_OVERLAY || decision->access == ACCESS_PRIVATE)
         strbuf_addf(out, " (%s)", access_word(decision->access));
     strbuf_add(out, "\n");
-    if (strcmp(story->asked, story->resolved) != 0) {
+    add_sandbox(policy, out);
+    if (strcmp(story->asked, shown) != 0) {
         strbuf_add(out, "  asked:     ");
         strbuf_add_escaped(out, story->asked);
         strbuf_add(out, "\n");
     }
+    if (story->is_moved) {
+        char buffer[TOLD_PATH_BYTES];
+
+        strbuf_add(out, "  decided:   nothing is here: the workspace is shown at ");
+        strbuf_add_escaped(out, told_inside(policy, policy->workspace, buffer));
+        strbuf_add(out, "\n");
+        return;
+    }
     strbuf_add(out, "  decided:   ");
     if (decision->socket) {
         message_label(decision, out);
-        strbuf_add(out, " at ");
-        explain_origin(decision->socket->layer, decision->socket->origin, out);
+        add_origin(decision->socket->layer, decision->socket->origin, out);
     } else if (decision->rule)
         add_rule_text(decision->rule, out);
     else if (decision->reason == DECIDED_BY_SKELETON)
@@ -173,6 +236,7 @@ static void path_text(const struct policy *policy, const struct path_story *stor
     if (decision->reason == DECIDED_BY_READ)
         strbuf_add(out, "  because:   what cannot be read cannot be written\n");
     add_others(answer, path_op(story->op), decision->rule, BAWN_FORMAT_TEXT, out);
+    add_around(policy, decision->access, out);
     strbuf_add(out, "  to change: ");
     explain_path_remedy(policy, story, out);
     strbuf_add(out, "\n");
@@ -190,9 +254,10 @@ static void path_json(const struct policy *policy, const struct path_story *stor
     explain_path_remedy(policy, story, &remedy);
     json_open(out, NULL, '{');
     json_put_string(out, "verdict", verdict_word(decision->access));
+    put_sandbox(policy, out);
     json_put_string(out, "operation", story_word(story));
     json_put_string(out, "asked", story->asked);
-    json_put_string(out, "target", story->resolved);
+    json_put_string(out, "target", story->shown ? story->shown : story->resolved);
     json_put_string(out, "access", access_word(decision->access));
     json_put_text(out, "rule", &label);
     json_put_string(out, "layer", rule ? rule->layer->name : NULL);
@@ -201,23 +266,41 @@ static void path_json(const struct policy *policy, const struct path_story *stor
     json_put_uint(out, "column", rule ? rule->origin.column : 0);
     json_put_string(out, "reason", rule ? rule->reason : NULL);
     json_open(out, "also", '[');
-    add_others(answer, path_op(story->op), rule, BAWN_FORMAT_JSON, out);
+    if (!story->is_moved)
+        add_others(answer, path_op(story->op), rule, BAWN_FORMAT_JSON, out);
     json_close(out, ']');
     json_put_text(out, "to_change", &remedy);
+    if (policy->told.cwd)
+        json_put_bool(out, "around", policy->told.is_around);
     json_close(out, '}');
     strbuf_add(out, "\n");
 }
 
+/* What can be done about what this sandbox does, though its rules allow it as far as they are told.
+ */
+static const char *remedy_here(const char *does)
+{
+    if (strcmp(does, "does not show it") == 0)
+        return "it was not there outside when the sandbox started: make it, then start again";
+    if (strcmp(does, "shows it read-only") == 0)
+        return "nothing: it is read-only outside as well, or the sandbox's own";
+    return "a rule that is not told inside says so: outside, 'bawn why' names it";
+}
+
 /* No rule has a say in these. */
-static void refused_by_no_rule(const struct path_story *story, enum bawn_format format,
-                               struct strbuf *out)
+static void refused_by_no_rule(const struct policy *policy, const struct path_story *story,
+                               enum bawn_format format, struct strbuf *out)
 {
     if (format == BAWN_FORMAT_JSON) {
         json_open(out, NULL, '{');
         json_put_string(out, "verdict", "deny");
+        put_sandbox(policy, out);
         json_put_string(out, "operation", story_word(story));
         json_put_string(out, "asked", story->asked);
-        json_put_string(out, story->outer ? "outer" : "unresolved",
+        json_put_string(out,
+                        !story->outer      ? "unresolved"
+                        : policy->told.cwd ? "here"
+                                           : "outer",
                         story->outer ? story->outer : story->unresolved);
         json_close(out, '}');
         strbuf_add(out, "\n");
@@ -225,13 +308,14 @@ static void refused_by_no_rule(const struct path_story *story, enum bawn_format 
     }
     strbuf_addf(out, "deny: %s ", story_word(story));
     strbuf_add_escaped(out, story->asked);
+    strbuf_add(out, "\n");
+    add_sandbox(policy, out);
     if (story->outer)
-        strbuf_addf(out,
-                    "\n  decided:   the outer sandbox %s\n"
-                    "  to change: start the outer sandbox with more\n",
-                    story->outer);
+        strbuf_addf(
+            out, "  decided:   %s %s\n  to change: %s\n", message_around(policy), story->outer,
+            policy->told.cwd ? remedy_here(story->outer) : "start the outer sandbox with more");
     else
-        strbuf_addf(out, "\n  decided:   the path cannot be resolved: %s\n", story->unresolved);
+        strbuf_addf(out, "  decided:   the path cannot be resolved: %s\n", story->unresolved);
 }
 
 int explain_path(const struct policy *policy, const struct path_story *story,
@@ -241,7 +325,7 @@ int explain_path(const struct policy *policy, const struct path_story *story,
     int r;
 
     if (story->outer || !story->resolved) {
-        refused_by_no_rule(story, format, out);
+        refused_by_no_rule(policy, story, format, out);
         return 0;
     }
     r = pathtree_ask(&policy->tree, story->resolved, &answer);
@@ -259,6 +343,7 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
 {
     struct rule_advice advice;
 
+    add_outside(policy, out);
     if (decision->access == ACCESS_ALLOW)
         strbuf_add(out, "to refuse it, add the host to sandbox.network.deny");
     else if (decision->reason == NET_BY_MODE && policy->net_rules.count)
@@ -283,12 +368,13 @@ void explain_net_remedy(const struct policy *policy, const struct net_decision *
         strbuf_add(out, "' is for one program; take 'by' out to open the host to all");
     } else {
         (void)rule_for_host(decision, asked, NULL, &advice);
-        if (decision->access == ACCESS_ASK)
-            strbuf_add(out, "this version asks nobody: ");
-        strbuf_add(out, "add --allow-host '");
+        strbuf_add(out, policy->told.cwd ? "start the sandbox with --allow-host '"
+                                         : "add --allow-host '");
         strbuf_add_escaped(out, asked);
-        strbuf_add(out, "', or save it: ");
+        strbuf_add(out, policy->told.cwd ? "', or run: " : "', or save it: ");
         rule_command(&advice, out);
+        if (decision->access == ACCESS_ASK)
+            strbuf_add(out, "; 'bawn approve' answers when it is asked about");
     }
 }
 
@@ -334,6 +420,7 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
     if (format == BAWN_FORMAT_JSON) {
         json_open(out, NULL, '{');
         json_put_string(out, "verdict", verdict_word(decision.access));
+        put_sandbox(policy, out);
         json_put_string(out, "operation", "connect");
         json_put_string(out, "asked", asked);
         json_put_string(out, "target", target->name);
@@ -345,12 +432,16 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
         json_put_string(out, "carries", net_carries(&decision));
         json_put_string(out, "through", proxy.text);
         json_put_text(out, "to_change", &remedy);
+        if (policy->told.cwd)
+            json_put_bool(out, "around", policy->told.is_around);
         json_close(out, '}');
         strbuf_add(out, "\n");
         return;
     }
-    strbuf_addf(out, "%s: connect %s:%u\n  decided:   %s", verdict_word(decision.access),
-                target->name, target->port, label.text ? label.text : "");
+    strbuf_addf(out, "%s: connect %s:%u\n", verdict_word(decision.access), target->name,
+                target->port);
+    add_sandbox(policy, out);
+    strbuf_addf(out, "  decided:   %s", label.text ? label.text : "");
     if (origin && origin->file) {
         strbuf_add(out, " at ");
         strbuf_add_escaped(out, origin->file);
@@ -362,7 +453,9 @@ void explain_net(const struct policy *policy, const char *asked, const struct ho
     if (proxy.text)
         strbuf_addf(out, "\n  goes:      through the proxy %s (sandbox.network.upstream_proxy)",
                     proxy.text);
-    strbuf_addf(out, "\n  to change: %s\n", remedy.text ? remedy.text : "");
+    strbuf_add(out, "\n");
+    add_around(policy, decision.access, out);
+    strbuf_addf(out, "  to change: %s\n", remedy.text ? remedy.text : "");
 }
 
 /* A grant that loses its read has lost, even where its write happens to agree; but a project's

@@ -12,11 +12,14 @@ struct path_story {
     enum message_op op;
     bool is_socket;  /* the question is about connecting to it */
     bool is_covered; /* the sandbox's own is there; the host's, at the same path, is meant */
+    bool is_moved;   /* the workspace is there outside, and inside it is not */
     const char *asked;
-    const char *resolved; /* NULL when it could not be */
+    const char *resolved; /* as the rules have it; NULL when it could not be */
+    const char *shown;    /* as who asks has it; NULL: the same */
     const struct path_decision *decision;
     const char *unresolved; /* why not */
-    const char *outer;      /* what an outer sandbox does about it, which then decides; or NULL */
+    /* What an outer sandbox does about it, or that of the asker's, which then decides; or NULL. */
+    const char *outer;
 };
 
 int explain_path(const struct policy *policy, const struct path_story *story,

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "policy/build.h"
 #include "policy/network.h"
+#include "policy/told.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static const char *summarize(struct policy *policy, struct candidate *candidates
 static const char *summarize_paths(struct policy *policy, enum path_op op)
 {
     autofree struct candidate *candidates = calloc(policy->rules.count + 1, sizeof(*candidates));
+    char buffer[TOLD_PATH_BYTES];
     size_t count = 0;
 
     if (!candidates)
@@ -81,7 +83,11 @@ static const char *summarize_paths(struct policy *policy, enum path_op op)
             return NULL;
         if (decisions[op].access >= ACCESS_ASK || decisions[op].reason != DECIDED_BY_RULE)
             continue;
-        candidates[count].path = (*rule)->path;
+        candidates[count].path = told_inside(policy, (*rule)->path, buffer);
+        if (candidates[count].path == buffer)
+            candidates[count].path = arena_strdup(&policy->arena, buffer);
+        if (!candidates[count].path)
+            return NULL;
         candidates[count].depth = path_depth((*rule)->path);
         candidates[count++].rank = strcmp((*rule)->path, policy->workspace) == 0 ? 0
                                    : (*rule)->layer->id != LAYER_BUILTIN         ? 1
@@ -254,22 +260,31 @@ void message_unresolved(const struct policy *policy, enum message_op op, const c
     add_end(policy, op, out);
 }
 
-const char *message_outer(enum message_op op, const char *asked, const char *refusal,
-                          struct strbuf *out)
+const char *message_around(const struct policy *policy)
 {
-    static const char *const codes[] = {"read.outer", "write.outer", "exec.outer"};
-
-    add_start(out, op, asked);
-    strbuf_addf(out, ": the outer sandbox %s.", refusal);
-    return codes[op];
+    if (!policy->told.cwd)
+        return "the outer sandbox";
+    return policy->told.is_around ? "this sandbox, or one around it," : "this sandbox";
 }
 
-const char *message_net_outer(const char *asked, const char *refusal, struct strbuf *out)
+const char *message_outer(const struct policy *policy, enum message_op op, const char *asked,
+                          const char *refusal, struct strbuf *out)
+{
+    static const char *const codes[] = {"read.outer", "write.outer", "exec.outer"};
+    static const char *const here[] = {"read.here", "write.here", "exec.here"};
+
+    add_start(out, op, asked);
+    strbuf_addf(out, ": %s %s.", message_around(policy), refusal);
+    return (policy->told.cwd ? here : codes)[op];
+}
+
+const char *message_net_outer(const struct policy *policy, const char *asked, const char *refusal,
+                              struct strbuf *out)
 {
     strbuf_add(out, "Cannot connect to '");
     strbuf_add_escaped(out, asked);
-    strbuf_addf(out, "': the outer sandbox %s.", refusal);
-    return "network.outer";
+    strbuf_addf(out, "': %s %s.", message_around(policy), refusal);
+    return policy->told.cwd ? "network.here" : "network.outer";
 }
 
 static const char *net_code(const struct net_decision *decision)
@@ -290,7 +305,7 @@ const char *message_net_why(const struct net_decision *decision, struct strbuf *
     if (decision->reason == NET_BY_MODE)
         strbuf_add(out, "there is no network");
     else if (decision->access == ACCESS_ASK)
-        strbuf_add(out, "it needs approval, and this version asks nobody");
+        strbuf_add(out, "it needs approval");
     else if (decision->reason == NET_BY_SPECIAL)
         strbuf_addf(out, "%s addresses must be listed by address", decision->special);
     else if (decision->reason == NET_BY_ROUTE)

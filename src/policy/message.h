@@ -22,11 +22,14 @@ const char *message_path(const struct policy *policy, enum message_op op, const 
 void message_unresolved(const struct policy *policy, enum message_op op, const char *asked,
                         const char *why, struct strbuf *out);
 
-/* The text for what an outer sandbox refuses; refusal is what it does, as "denies it". Both return
- * the code. */
-const char *message_outer(enum message_op op, const char *asked, const char *refusal,
-                          struct strbuf *out);
-const char *message_net_outer(const char *asked, const char *refusal, struct strbuf *out);
+/* The text for what an outer sandbox refuses, or that which the asker is in; refusal is what it
+ * does, as "denies it". Both return the code. */
+const char *message_outer(const struct policy *policy, enum message_op op, const char *asked,
+                          const char *refusal, struct strbuf *out);
+const char *message_net_outer(const struct policy *policy, const char *asked, const char *refusal,
+                              struct strbuf *out);
+/* Which one that is: "the outer sandbox". */
+const char *message_around(const struct policy *policy);
 
 /* The same in a few words. */
 const char *message_net_why(const struct net_decision *decision, struct strbuf *out);

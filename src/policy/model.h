@@ -114,8 +114,16 @@ struct place {
     const char *usual; /* where it would be by default, when that is elsewhere; else NULL */
 };
 
+/* What only a policy has that a sandbox is told about itself: then those who ask are inside. */
+struct told_self {
+    const char *cwd; /* of who asks; NULL: this is no such policy */
+    const char *workspace_at;
+    bool is_around; /* another sandbox is around this one, and may refuse more */
+};
+
 struct policy {
     struct arena arena;
+    struct told_self told;
     const char *home;
     const char *workspace;
     const char *repository; /* the work tree that the workspace is in, if git is to work there */

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/scratch.h"
 #include "base/trail.h"
-#include "policy/decide.h"
+#include "policy/told.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +26,19 @@ static const char *done_text(const struct resolver *resolver)
     return *resolver->done ? resolver->done : "/";
 }
 
+/* Who is inside just looks, also at what is private. What is denied is a cover, if it is there. */
+static enum look look_around(const struct resolver *resolver, const struct looker *looker,
+                             const char *path, char *target, size_t target_size)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    if (told_decide(resolver->policy, path, decisions) < 0)
+        return LOOK_UNKNOWN;
+    return decisions[PATH_READ].access >= ACCESS_ASK
+               ? LOOK_ABSENT
+               : looker->look(looker->context, path, target, target_size);
+}
+
 /* How a path looks from inside: a hidden one is absent, a private one is empty. */
 static enum look look_inside(const struct resolver *resolver, const struct looker *looker,
                              const char *path, char *target, size_t target_size)
@@ -36,6 +49,8 @@ static enum look look_inside(const struct resolver *resolver, const struct looke
 
     if (!resolver->policy)
         return looker->look(looker->context, path, target, target_size);
+    if (resolver->policy->told.cwd)
+        return look_around(resolver, looker, path, target, target_size);
     if (pathtree_ask(&resolver->policy->tree, path, &answer) < 0)
         return LOOK_UNKNOWN;
     decide_answer(resolver->policy, &answer, decisions);

@@ -41,6 +41,8 @@ struct refused_path {
  */
 const char *rule_for_path(const struct policy *policy, const struct refused_path *refused,
                           bool directory, struct rule_advice *ret_advice);
+/* Why a path is not granted as a whole, or NULL. */
+const char *rule_too_wide(const struct policy *policy, const char *path);
 /* asked: the host as it was asked for. target: the same, or NULL where its port does not matter. */
 const char *rule_for_host(const struct net_decision *decision, const char *asked,
                           const struct host *target, struct rule_advice *ret_advice);

@@ -25,6 +25,10 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROFILE] = {"profile", VALUE_TEXT, NARROW_NEVER, 0, NULL,
                          "The built-in profile to start from: default, strict, static, "
                          "untrusted or none."},
+    [SETTING_ASK_TIMEOUT] =
+        {"sandbox.ask_timeout", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
+         "How long a question waits for an answer: the command waits too. Then the answer is no. "
+         "Default: 5m. Where nobody can be asked it is no at once."},
     [SETTING_AUDIT] = {"audit", VALUE_WORD, NARROW_LOWER, 0, audit_words,
                        "Whether bawn records what each session was refused, how it began and how "
                        "it ended; 'bawn audit' shows it. on: where that cannot be written bawn "
@@ -47,7 +51,8 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "the host's NAT, without rules on hosts; host: no boundary."},
     [SETTING_NETWORK_UNLISTED] = {"sandbox.network.unlisted", VALUE_WORD, NARROW_LOWER, 0,
                                   unlisted_words,
-                                  "What happens in proxy mode to hosts that no rule names."},
+                                  "What happens in proxy mode to hosts that no rule names. ask: a "
+                                  "connection waits until somebody answers."},
     [SETTING_NETWORK_LOCAL_BINDING] = {"sandbox.network.allow_local_binding", VALUE_BOOL,
                                        NARROW_LOWER, 0, NULL,
                                        "false: the command cannot listen on a port of the host. "

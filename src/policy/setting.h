@@ -10,6 +10,7 @@
 enum setting_id {
     SETTING_PROFILE,
     SETTING_AUDIT,
+    SETTING_ASK_TIMEOUT,
     SETTING_READS,
     SETTING_REQUIRE_OS_SANDBOX,
     SETTING_NETWORK_MODE,
@@ -144,6 +145,7 @@ const char *list_not_yet(enum list_id list, uint64_t network_mode);
 enum setting_id setting_find(const char *key);
 enum list_id list_find(const char *key);
 
+enum { ASK_SECONDS = 300 }; /* SETTING_ASK_TIMEOUT, where nothing is said */
 enum audit_mode { AUDIT_REQUIRED, AUDIT_ON, AUDIT_OFF };
 enum reads_mode { READS_STRICT, READS_DYNAMIC, READS_STATIC };
 enum network_mode { NETWORK_NONE, NETWORK_PROXY, NETWORK_ISOLATED, NETWORK_VETH, NETWORK_HOST };

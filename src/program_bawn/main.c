@@ -132,7 +132,7 @@ static const struct front_verb {
     {&verb_run, front_run},       {&verb_shell, front_shell},     {&verb_exec, front_exec},
     {&verb_ps, front_ps},         {&verb_status, front_status},   {&verb_stop, front_stop},
     {&verb_attach, front_attach}, {&verb_metrics, front_metrics}, {&verb_logs, front_logs},
-    {&verb_wait, front_wait},     {&verb_audit, front_audit},
+    {&verb_wait, front_wait},     {&verb_audit, front_audit},     {&verb_approve, front_approve},
 };
 
 /* Parses what is behind the verb. False: the other program says what is wrong with it. */

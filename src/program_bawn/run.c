@@ -147,6 +147,7 @@ static int take_own_options(struct front *front, struct session_request *request
 {
     const char *path = options_value(&front->options, OPTION_DEBUG_LOG);
     const char *format = options_value(&front->options, OPTION_LOG_FORMAT);
+    const char *prompt = options_value(&front->options, OPTION_PROMPT);
     int result = front_size(front, &request->size, err);
 
     if (result == 0)
@@ -167,6 +168,8 @@ static int take_own_options(struct front *front, struct session_request *request
     memcpy(request->further, front->further, sizeof(front->further));
     request->further_count = front->further_count;
     request->writes_back = options_has(&front->options, OPTION_WRITE_BACK);
+    request->asks_nobody = prompt && strcmp(prompt, "never") == 0;
+    options_drop(&front->options, OPTION_PROMPT);
     options_drop(&front->options, OPTION_WRITE_BACK);
     options_drop(&front->options, OPTION_FD);
     options_drop(&front->options, OPTION_LOG_SIZE);

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "net/approval.h"
 #include "net/datagrams.h"
 #include "net/gate.h"
 #include "net/handover.h"
@@ -39,6 +40,8 @@ struct program {
     struct lookups *lookups;
     struct resolver *resolver;
     struct who who;
+    struct approvals approvals;
+    uint32_t ask_seconds;
     struct hub_source control;
     struct gate gate;
     struct inlet inlet;
@@ -76,7 +79,7 @@ static size_t raise_files(void)
 static int read_rules(struct program *program, struct bawn_error *err)
 {
     struct stat st;
-    const void *image;
+    const struct image *image;
     int result;
 
     if (fstat(NET_IMAGE_FD, &st) < 0)
@@ -88,6 +91,7 @@ static int read_rules(struct program *program, struct bawn_error *err)
     if (result < 0)
         return result;
     who_init(&program->who, &program->hub, NET_CONTROL_FD, image);
+    program->ask_seconds = image->ask_seconds;
     return rules_unpack_net(image, &program->policy, err);
 }
 
@@ -114,6 +118,8 @@ static void hear_launcher(void *context, uint32_t events)
         return;
     if (message.kind == NET_WHO)
         who_take(&program->who, &message, (size_t)got);
+    if (message.kind == NET_VERDICT)
+        approvals_take(&program->approvals, &message, (size_t)got);
     ((char *)&message)[got] = '\0';
     if (message.kind == NET_RESOLV)
         lookups_take_resolv(program->lookups, message.text);
@@ -140,7 +146,8 @@ static int make_parts(struct program *program, struct bawn_error *err)
     if (!program->resolver)
         return -ENOMEM;
     resolver_set_who(program->resolver, &program->who);
-    return 0;
+    return approvals_init(&program->approvals, &program->hub, &program->policy, &program->events,
+                          program->ask_seconds, err);
 }
 
 /* What a descriptor is for: see wire/net.h. */
@@ -197,6 +204,7 @@ static int serve(struct program *program, struct bawn_error *err)
                                      .resolver = program->resolver,
                                      .events = &program->events,
                                      .who = &program->who,
+                                     .approvals = &program->approvals,
                                      .fds_max = raise_files()};
     int result;
 
@@ -228,6 +236,7 @@ static int serve(struct program *program, struct bawn_error *err)
 
 static void free_parts(struct program *program)
 {
+    approvals_done(&program->approvals);
     if (program->resolver)
         resolver_free(program->resolver);
     if (program->lookups)

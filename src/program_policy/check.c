@@ -67,6 +67,8 @@ static void print_json(const struct checker *checker, const char *what,
     json_open(out, NULL, '{');
     json_put_string(out, "verdict", verdict_word(bawn_decision_verdict(decision)));
     json_put_string(out, "code", bawn_decision_code(decision));
+    if (bawn_policy_is_inside(checker->policy))
+        json_put_string(out, "sandbox", "this");
     json_put_string(out, "operation", words[checker->check]);
     json_put_string(out, "what", what);
     json_put_string(out, "target", bawn_decision_target(decision));
@@ -175,7 +177,7 @@ static int run_check(const struct options *options, struct output *output, struc
     int result = read_question(&checker, options, err);
 
     if (result == 0)
-        result = load_policy(options, output, &policy, NULL, err);
+        result = load_policy_asked(options, output, &policy, err);
     if (result < 0)
         return result;
     checker.policy = policy;
@@ -197,6 +199,7 @@ static const struct option rows[] = {
      .value = "N",
      .help = "How large the file is, in bytes or as 64K, 2M, 1G. Only with 'size'."},
     BY_OPTION,
+    NESTED_OPTION,
 };
 static const struct option_group group = {"What is asked", rows, sizeof(rows) / sizeof(rows[0])};
 
@@ -212,9 +215,13 @@ const struct verb verb_check = {
         "sizes "
         "that the application applies itself. 'resolve' prints the path that bawn would "
         "judge, if the program may read it.\n"
-        "Inside a sandbox of bawn, check also denies what that sandbox refuses: a path that "
-        "it hides, shows read-only or protects, or a network that it does not have. A name "
-        "in a directory that is not there yet is judged by the directory.\n"
+        "Inside a sandbox of bawn, check answers about that very sandbox, from what it is told of "
+        "its rules (/dev/bawn) and what the kernel says there. Paths are as the command sees them, "
+        "and a relative one starts in its working directory. A denial that names something which "
+        "the sandbox does not show is not told: the answer is no without its name. With --nested, "
+        "or an option that selects a policy, the question is about a sandbox that would be started "
+        "there, and check also denies what the sandbox around it refuses. A name in a directory "
+        "that is not there yet is judged by the directory.\n"
         "OPERATION is read, write, exec, connect, resolve, suffix or size.\n"
         "The exit status is 0 when all is allowed, 1 when something is denied, 2 when "
         "nothing is denied but something would be asked about.",

@@ -19,9 +19,9 @@ static const char description[] =
     "quotes.\n"
     "The kernel holds the policy for the commands that 'bawn run' starts. Where this host cannot "
     "hold a rule, bawn refuses before anything runs. 'bawn plan' prints who holds each rule.\n"
-    "This version of run has no overlays, and nobody whom it could ask. It refuses a policy with a "
-    "path of mode overlay, unless --best-effort lets it run without. Where the policy says ask, "
-    "run refuses. suffixes, max_file_bytes, tools, tool_rules and "
+    "This version of run has no overlays, and asks nobody about reads. It refuses a policy with a "
+    "path of mode overlay, unless --best-effort lets it run without. Where the policy asks about "
+    "reading a path, run refuses to. suffixes, max_file_bytes, tools, tool_rules and "
     "excluded_commands are for programs that ask bawn. In all these cases 'bawn check' and 'bawn "
     "why' answer as the policy says.";
 
@@ -216,8 +216,22 @@ static const struct roff_entry host_words[] = {
      "asks for one program; without --by such a rule counts for nobody."},
 };
 
+static const char network_asked[] =
+    "A connection to a host that is asked about (sandbox.network.ask, unlisted: ask, or "
+    "sandbox.network: true) waits until somebody has answered, or until sandbox.ask_timeout is "
+    "over, and then the answer is no. No other connection waits for it. Where nobody can be "
+    "asked it is refused at once. The answer is for this name or address and this port, and for "
+    "nothing else: for one connection of the program's, or while the session lasts. To a host "
+    "that was allowed all holds that holds for one that a rule allows: what may be said to it, and "
+    "which addresses its name may lead to. An address of it that a rule asks about is asked about "
+    "by itself. No answer opens what a rule of deny is against.\n"
+    "Inside, such a name has an address before anybody has answered, whether it exists or not. "
+    "bawn looks it up only after a yes, so that nobody outside hears of a name that was not "
+    "allowed. UDP, in mode isolated, is not asked about: it is refused.";
+
 static const char network_order[] =
-    "A rule of sandbox.network.deny always wins, whoever allows the host; it takes no word. "
+    "A rule of sandbox.network.deny always wins, whoever allows the host; it takes no word. It "
+    "holds for every name that is an alias (CNAME) of the host, where bawn looks it up. "
     "Otherwise the most specific rule counts, with its words: a longer name or prefix, then one "
     "with a port. Of two rules that are as specific, ask wins over allow. If both allow, or both "
     "ask, they can differ in their words: in one layer the rule that lets more be said counts, "
@@ -432,6 +446,7 @@ void docgen_policy(struct strbuf *out)
     add_paragraphs(out, network_words);
     roff_entries(out, host_words, COUNT(host_words));
     add_paragraphs(out, network_order);
+    add_paragraphs(out, network_asked);
     add_paragraphs(out, network_ports);
     add_keys(out);
     add_section(out, "BUILT\\-IN LISTS", lists);

@@ -192,6 +192,33 @@ int load_policy(const struct options *options, struct output *output,
     return load_with(options, output, false, false, ret_policy, ret_report, err);
 }
 
+/* Whether an option selects a policy. */
+static bool selects(const struct option *option)
+{
+    for (size_t i = 0; i < load_options.count; i++) {
+        if (option == &load_options.rows[i])
+            return true;
+    }
+    return false;
+}
+
+int load_policy_asked(const struct options *options, struct output *output,
+                      struct bawn_policy **ret_policy, struct bawn_error *err)
+{
+    bool is_nested = options_has(options, OPTION_NESTED);
+
+    vec_each (&options->given, given)
+        is_nested = is_nested || selects(given->option);
+    if (!bawn_is_inside())
+        return load_policy(options, output, ret_policy, NULL, err);
+    if (!output->quiet)
+        strbuf_add(&output->notes,
+                   is_nested ? "bawn: this is about a sandbox that would be started in this one\n"
+                             : "bawn: this is about the sandbox that this command is in\n");
+    return is_nested ? load_policy(options, output, ret_policy, NULL, err)
+                     : bawn_policy_inside(ret_policy, err);
+}
+
 int load_policy_to_run(const struct options *options, struct output *output, bool makes,
                        struct bawn_policy **ret_policy, struct bawn_error *err)
 {

@@ -16,6 +16,15 @@ int load_policy(const struct options *options, struct output *output,
                 struct bawn_policy **ret_policy, struct bawn_report **ret_report,
                 struct bawn_error *err);
 
+/*
+ * The policy that a question is about: that of the sandbox that bawn runs in, if it does; else,
+ * with
+ * --nested, and with any option that selects a policy, that of one which would be started here.
+ * output->notes says which, where there are two.
+ */
+int load_policy_asked(const struct options *options, struct output *output,
+                      struct bawn_policy **ret_policy, struct bawn_error *err);
+
 /* The same for a plan: patterns that hide files are looked up, and directories made on request. */
 int load_policy_to_run(const struct options *options, struct output *output, bool makes,
                        struct bawn_policy **ret_policy, struct bawn_error *err);
@@ -53,6 +62,13 @@ enum bawn_scope load_scope(const char *word);
         .help =                                                                                    \
             "Ask for this program, by its path or its name in PATH: rules with 'by' count for "    \
             "the program they name. Without it they count for nobody. Only with 'connect'."        \
+    }
+/* Of the verbs that ask: inside, about another sandbox. */
+#define NESTED_OPTION                                                                              \
+    {                                                                                              \
+        .id = OPTION_NESTED, .name = "nested",                                                     \
+        .help = "Inside a sandbox of bawn: ask about one that would be started in it, instead of " \
+                "the sandbox itself. So does every option that selects a policy."                  \
     }
 /* It was given with another word than connect. */
 int by_refuse(const char *verb, struct bawn_error *err);

@@ -27,14 +27,17 @@ enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 40, WIDTH_MAX = 100 };
  */
 static int streams_fill(struct bawn_error *err)
 {
-    int fd;
+    int result = 0;
 
-    do
-        fd = file_open_null(O_RDONLY, err);
-    while (fd >= 0 && fd <= STDERR_FILENO && fcntl(fd, F_SETFD, 0) == 0);
-    if (fd > STDERR_FILENO)
-        (void)close(fd);
-    return fd < 0 ? fd : 0;
+    /* Only then: a sandbox may have no null device. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && result >= 0; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        result = file_open_null(O_RDONLY, err);
+        if (result == fd)
+            (void)fcntl(fd, F_SETFD, 0);
+    }
+    return result < 0 ? result : 0;
 }
 
 static bool wants_colour(int fd)

@@ -30,6 +30,7 @@ extern const struct verb verb_detect;
 extern const struct verb verb_doctor;
 extern const struct verb verb_gen;
 extern const struct verb verb_learn;
+extern const struct verb verb_supervise;
 extern const struct verb verb_policy;
 extern const struct verb verb_policy_approve;
 extern const struct verb verb_policy_save;

@@ -46,7 +46,7 @@ static int run_why(const struct options *options, struct output *output, struct 
         return words_refuse(words, "why", word, err);
     if (by && operation != BAWN_CONNECT)
         return by_refuse("why", err);
-    result = load_policy(options, output, &policy, NULL, err);
+    result = load_policy_asked(options, output, &policy, err);
     if (result < 0)
         return result;
     verdict = by ? bawn_decide_by(policy, by, what, &decision, err)
@@ -70,17 +70,21 @@ static int run_why(const struct options *options, struct output *output, struct 
     return verdict_status((enum bawn_verdict)verdict);
 }
 
-static const struct option rows[] = {BY_OPTION};
+static const struct option rows[] = {BY_OPTION, NESTED_OPTION};
 static const struct option_group group = {"What is asked", rows, sizeof(rows) / sizeof(rows[0])};
 
 const struct verb verb_why = {
     .name = "why",
     .arguments = "OPERATION WHAT",
     .summary = "explain a decision: the rules that had a say, and what would change it",
-    .details = "Says how bawn resolved the path or read the host, which rules had a say, which one "
-               "won with its file and line, and what would change the answer.\n"
-               "OPERATION is read, write, exec or connect.\n"
-               "The exit status is that of 'bawn check': 0 allowed, 1 denied, 2 asked about.",
+    .details =
+        "Says how bawn resolved the path or read the host, which rules had a say, which one "
+        "won with its file and line, and what would change the answer.\n"
+        "Inside a sandbox of bawn the question is about that very sandbox, as with 'bawn "
+        "check', and the answer says what somebody can do outside. Whose rule it is is told, "
+        "and not where it stands.\n"
+        "OPERATION is read, write, exec or connect.\n"
+        "The exit status is that of 'bawn check': 0 allowed, 1 denied, 2 asked about.",
     .words = words,
     .fill = FILL_FILES,
     .min_args = 2,

@@ -14,13 +14,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-
-#ifndef PIDFD_GET_PID_NAMESPACE
-#define PIDFD_GET_PID_NAMESPACE _IO(0xff, 5)
-#endif
 
 void control_answer(struct client *client, const struct control_message *message, const void *bytes,
                     size_t size, int fd)
@@ -54,6 +49,10 @@ static void drop(struct client *client)
     client->viewer = NULL;
     client->awaits_end = false;
     control_hang_up(client);
+    if (client->answers) {
+        client->answers = false;
+        asks_client_gone(session);
+    }
     if (!client->is_owner)
         return;
     session->has_ended = true;
@@ -204,6 +203,41 @@ static int handle_wait(struct client *client, const struct control_message *mess
     return 0;
 }
 
+static int handle_asks(struct client *client, const struct control_message *message, size_t size,
+                       const int fds[CONTROL_FDS])
+{
+    (void)size;
+    (void)fds;
+    if (is_crowded(client, message->job) || asks_open(client->control->session) < 0)
+        return 0;
+    client->answers = true;
+    asks_tell(client);
+    return 0;
+}
+
+static int handle_answer(struct client *client, const struct control_message *message, size_t size,
+                         const int fds[CONTROL_FDS])
+{
+    uint32_t scope = message->flags >> CONTROL_SCOPE_SHIFT;
+    struct ask_answer answer = {.is_allowed = message->flags & CONTROL_YES,
+                                .scope = (enum ask_scope)scope,
+                                .saved = message->value,
+                                .by = ASK_BY_CLIENT};
+    struct ucred peer = {0};
+    socklen_t length = sizeof(peer);
+
+    (void)size;
+    (void)fds;
+    if (!client->answers || scope >= ASK_SCOPES || message->value < 0 ||
+        message->value > BAWN_SCOPE_ORG + 1)
+        return -EPROTO;
+    if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0)
+        answer.pid = peer.pid;
+    /* One that was settled meanwhile: everybody was told. */
+    (void)asks_answer(client->control->session, message->job, &answer);
+    return 0;
+}
+
 typedef int (*handler)(struct client *client, const struct control_message *message, size_t size,
                        const int fds[CONTROL_FDS]);
 static const handler handlers[CONTROL_COUNT] = {
@@ -211,6 +245,7 @@ static const handler handlers[CONTROL_COUNT] = {
     [CONTROL_STOP] = handle_stop,     [CONTROL_METRICS] = handle_metrics,
     [CONTROL_ATTACH] = handle_attach, [CONTROL_RESIZE] = handle_resize,
     [CONTROL_WAIT] = handle_wait,     [CONTROL_HOSTS] = handle_hosts,
+    [CONTROL_ASKS] = handle_asks,     [CONTROL_ANSWER] = handle_answer,
 };
 
 static int on_client(void *context, uint32_t events)
@@ -236,20 +271,6 @@ static int on_client(void *context, uint32_t events)
     return 0;
 }
 
-/* The pid namespace of a process, as a file; zeros when it cannot be told. */
-static struct stat namespace_of(int pidfd, pid_t pid)
-{
-    struct stat status;
-    autoclose int fd = ioctl(pidfd, PIDFD_GET_PID_NAMESPACE);
-    char path[48];
-
-    if (fd >= 0)
-        return fstat(fd, &status) == 0 ? status : (struct stat){0};
-    /* KERNEL(6.11): before, it is looked up by path, which takes the kernel ten times as long. */
-    (void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-    return stat(path, &status) == 0 ? status : (struct stat){0};
-}
-
 /*
  * SECURITY: the user that started the session, or root; and from outside: what
  * runs in a sandbox of an ordinary user has the same uid. The socket is not to
@@ -257,15 +278,7 @@ static struct stat namespace_of(int pidfd, pid_t pid)
  */
 static bool may_connect(const struct control *control, int fd)
 {
-    pid_t pid = 0;
-    autoclose int pidfd = process_peer(fd, &pid);
-    struct stat theirs;
-
-    if (pidfd < 0)
-        return false;
-    theirs = namespace_of(pidfd, pid);
-    return control->own_ns.st_ino != 0 && theirs.st_ino == control->own_ns.st_ino &&
-           theirs.st_dev == control->own_ns.st_dev && process_is_there(pidfd);
+    return process_peer_is_in(fd, &control->own_ns);
 }
 
 static struct client *free_client(struct control *control)
@@ -334,7 +347,7 @@ int control_new(struct session *session, struct bawn_error *err)
 int control_listen(struct control *control, int fd, struct bawn_error *err)
 {
     control->listen_fd = fd;
-    control->own_ns = namespace_of(-EBADF, getpid());
+    control->own_ns = process_namespace(-EBADF, getpid());
     control->listen_source = (struct loop_source){
         .fd = fd, .events = POLLIN, .ready = on_connection, .context = control};
     return loop_add(&control->session->loop, &control->listen_source, err);

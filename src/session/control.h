@@ -21,6 +21,7 @@ struct client {
     struct loop_source source;
     bool is_owner;         /* the session is its, and ends with it */
     bool awaits_end;       /* wants to know when all is gone */
+    bool answers;          /* it wants to be asked */
     struct viewer *viewer; /* attached, or NULL */
 };
 

@@ -79,25 +79,36 @@ static void tell(struct session *session, const struct event *event)
     const struct log *log = session->request->log;
     struct members_of_event members;
 
-    struct event whole = *event;
-
     if (!log && !session_tells(session))
         return;
-    if (event->what == EVENT_BARRED) {
-        whole.texts[EVENT_OP] =
-            strcmp(event->texts[EVENT_CALL], "lookup") == 0 ? "lookup" : "connect";
-        whole.texts[EVENT_ARGV] = net_argv(&session->net, event->pid, event->texts[EVENT_COMM]);
-    }
-    members_of_event(&whole, &members);
+    members_of_event(event, &members);
     if (log)
         log_members(log, event_name(event->what), members.items, members.count);
     session_record_event(session, event, &members, is_recordable(session, event));
 }
 
-void session_event(struct session *session, const struct event *event)
+/* bawn-net has no command lines: they are known here. */
+static void complete(const struct session *session, struct event *event)
 {
+    const char *argv = NULL;
+
+    if (event->who != WHO_NET || (event->what != EVENT_BARRED && event->what != EVENT_ASKED))
+        return;
+    if (event->what == EVENT_BARRED)
+        event->texts[EVENT_OP] =
+            strcmp(event->texts[EVENT_CALL], "lookup") == 0 ? "lookup" : "connect";
+    argv = net_argv(&session->net, event->pid, event->texts[EVENT_COMM]);
+    if (argv)
+        event->texts[EVENT_ARGV] = argv;
+}
+
+void session_event(struct session *session, const struct event *told)
+{
+    struct event whole = *told;
+    const struct event *event = &whole;
     struct bawn_error said;
 
+    complete(session, &whole);
     tell(session, event);
     switch (event->what) {
     case EVENT_FAILED:
@@ -117,6 +128,14 @@ void session_event(struct session *session, const struct event *event)
     case EVENT_REFUSED:
         note_refusal(session, event);
         notes_take(&session->notes, event);
+        break;
+    case EVENT_ASKED:
+        asks_take(session, event);
+        break;
+    case EVENT_GIVEN_UP:
+        asks_give_up(session, event);
+        break;
+    case EVENT_SETTLED:
         break;
     case EVENT_STREAM:
         if (event->who == WHO_RECORDER)
@@ -185,6 +204,7 @@ int session_lost(struct session *session, enum event_who who, int wait_status)
 
     /* What it said last comes first. */
     session_hear(session);
+    asks_asker_gone(session, who);
     if (wait_status != 0)
         session_event(session, &event);
     if (!processes[who].is_needed)

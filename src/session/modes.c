@@ -15,6 +15,7 @@ enum scan_state {
     SCAN_STRING,   /* a title, a device's string: up to its end nothing is shown */
 };
 
+enum { ORIGIN = 6, MODES_LINES_MOST = 9999 };
 enum { BEL = 7, SO = 14, SI = 15, CAN = 24, SUB = 26, ESC = 27, DEL = 127, C1_LEAD = 0xc2 };
 
 /* In the order in which they are taken back: the screen after what belongs to it. */
@@ -115,8 +116,11 @@ static void end_sequence(struct modes *modes, char final)
         modes->has_other_keys = modes->params_count > 1 && modes->params[1];
     if (final == 'm' && modes->prefix == 0)
         modes->has_colour = has_params(modes);
-    if (final == 'r' && modes->prefix == 0)
+    if (final == 'r' && modes->prefix == 0) {
         modes->has_region = has_params(modes);
+        modes->region[0] = modes->params[0];
+        modes->region[1] = modes->params_count > 1 ? modes->params[1] : 0;
+    }
 }
 
 static void begin_sequence(struct modes *modes)
@@ -233,6 +237,11 @@ void modes_scan(struct modes *modes, const char *bytes, size_t length)
     }
 }
 
+bool modes_is_within(const struct modes *modes)
+{
+    return modes->state != SCAN_TEXT;
+}
+
 bool modes_is_full_screen(const struct modes *modes)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(mode_table); i++)
@@ -255,15 +264,22 @@ __attribute__((format(printf, 3, 4))) static void put(char *text, size_t *used, 
         *used += (size_t)length;
 }
 
-static void put_table(const struct modes *modes, char *text, size_t *used, bool entering)
+/* But for those that are left alone. */
+static void put_some(const struct modes *modes, char *text, size_t *used, bool entering,
+                     uint32_t alone)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(mode_table); i++) {
         const struct mode *mode = &mode_table[i];
 
-        if (modes->changed & 1U << i)
+        if (modes->changed & ~alone & 1U << i)
             put(text, used, "\033[%s%u%c", mode->is_public ? "" : "?", mode->number,
                 entering != mode->is_on ? 'h' : 'l');
     }
+}
+
+static void put_table(const struct modes *modes, char *text, size_t *used, bool entering)
+{
+    put_some(modes, text, used, entering, 0);
 }
 
 size_t modes_leave(const struct modes *modes, char text[static MODES_TEXT_BYTES])
@@ -303,5 +319,64 @@ size_t modes_enter(const struct modes *modes, char text[static MODES_TEXT_BYTES]
         put(text, &used, "\033[>4;2m");
     if (modes->key_depth)
         put(text, &used, "\033[>%uu", modes->key_flags);
+    return used;
+}
+
+/* The screens, and with them what moves the cursor. */
+static uint32_t screen_bits(bool with_origin)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(mode_table); i++) {
+        if (mode_table[i].is_screen ||
+            (with_origin && mode_table[i].number == ORIGIN && !mode_table[i].is_public))
+            bits |= 1U << i;
+    }
+    return bits;
+}
+
+size_t modes_lend(const struct modes *modes, char text[static MODES_TEXT_BYTES])
+{
+    bool is_ours = !modes_is_full_screen(modes);
+    size_t used = 0;
+
+    if (modes->state != SCAN_TEXT)
+        put(text, &used, "%c", CAN);
+    /* With it the cursor and its colours are kept. */
+    if (is_ours)
+        put(text, &used, "\033[?1049h");
+    put(text, &used, "\033[m\033(B%c", SI);
+    /* The other screen has reports of its own. */
+    if (modes->key_depth && !is_ours)
+        put(text, &used, "\033[<%uu", modes->key_depth);
+    if (modes->has_other_keys)
+        put(text, &used, "\033[>4m");
+    if (modes->has_keypad)
+        put(text, &used, "\033>");
+    if (modes->has_region)
+        put(text, &used, "\033[r");
+    put_some(modes, text, &used, false, screen_bits(false));
+    return used;
+}
+
+size_t modes_take_back(const struct modes *modes, bool is_drawn, char text[static MODES_TEXT_BYTES])
+{
+    bool is_ours = !modes_is_full_screen(modes);
+    size_t used = 0;
+
+    if (!is_drawn)
+        put(text, &used, "\033[m");
+    if (modes->has_keypad)
+        put(text, &used, "\033=");
+    if (modes->has_other_keys)
+        put(text, &used, "\033[>4;2m");
+    if (modes->key_depth && !is_ours)
+        put(text, &used, "\033[>%uu", modes->key_flags);
+    if (modes->has_region && !is_drawn)
+        put(text, &used, "\033[%u;%ur", modes->region[0] ? modes->region[0] : 1U,
+            modes->region[1] ? modes->region[1] : MODES_LINES_MOST);
+    put_some(modes, text, &used, true, screen_bits(is_drawn));
+    if (is_ours)
+        put(text, &used, "\033[?1049l");
     return used;
 }

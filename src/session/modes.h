@@ -29,9 +29,13 @@ struct modes {
     uint8_t key_depth; /* how often key reports were pushed */
     uint16_t key_flags;
     bool has_keypad, has_other_keys, has_style, has_colour, has_charset, has_region;
+    uint16_t region[2]; /* its first and last line, where it has one */
 };
 
 void modes_scan(struct modes *modes, const char *bytes, size_t length);
+
+/* Whether a sequence is begun and not ended. */
+bool modes_is_within(const struct modes *modes);
 
 /* Whether the command draws on the other screen. */
 bool modes_is_full_screen(const struct modes *modes);
@@ -40,5 +44,15 @@ bool modes_is_full_screen(const struct modes *modes);
  * on again what a program that draws relies on. Return their count. */
 size_t modes_leave(const struct modes *modes, char text[static MODES_TEXT_BYTES]);
 size_t modes_enter(const struct modes *modes, char text[static MODES_TEXT_BYTES]);
+
+/*
+ * For somebody else who draws and reads keys for a while, on the other screen: entered by
+ * ours where the command is not on it. The bytes that leave a plain terminal there, and
+ * those that bring back what was. is_drawn: the command's own output was drawn again just
+ * before, and has put the cursor where it belongs.
+ */
+size_t modes_lend(const struct modes *modes, char text[static MODES_TEXT_BYTES]);
+size_t modes_take_back(const struct modes *modes, bool is_drawn,
+                       char text[static MODES_TEXT_BYTES]);
 
 #endif

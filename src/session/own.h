@@ -6,6 +6,7 @@
 #include "base/loop.h"
 #include "kernel/cgroup.h"
 #include "launch/launch.h"
+#include "session/asks.h"
 #include "session/audit.h"
 #include "session/hosts.h"
 #include "session/keeper.h"
@@ -26,6 +27,7 @@
 struct control;
 struct copies;
 struct output;
+struct prompt;
 
 /* session/pause.c */
 struct pause {
@@ -60,6 +62,8 @@ struct session {
     struct net net;
     struct hosts *hosts;       /* NULL: none was named yet */
     struct refusals *refusals; /* the same */
+    struct asks *asks;         /* NULL: nobody has asked, or wants to be */
+    struct prompt *prompt;     /* NULL: the same, or nobody is asked on the terminal */
     int signal_fd;
     sigset_t signals_before;      /* those that were blocked */
     struct loop_timer deaf_timer; /* rings when pid 1 passes no signals on */

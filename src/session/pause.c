@@ -17,6 +17,7 @@
  * wants keys with stops it then, and we claim them.
  */
 #include "session/own.h"
+#include "session/prompt.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -83,6 +84,7 @@ static void rest(struct session *session, int after)
  * heard why we go on: it may be to end. */
 void session_resume(struct session *session)
 {
+    prompt_hide(session);
     terminal_resume(&session->terminal);
     if (has_keys(session) && session->terminal.is_away) {
         terminal_wait(&session->terminal);
@@ -90,6 +92,7 @@ void session_resume(struct session *session)
     } else {
         go_on(session, SIGCONT);
     }
+    prompt_look(session);
 }
 
 /*
@@ -115,6 +118,7 @@ static void stop_with(struct session *session, int signal, bool is_everybody)
     bool has_stopped;
 
     session->pause.is_asked = false;
+    prompt_hide(session);
     terminal_suspend(&session->terminal);
     session_stand_in(session);
     /* It may have been brought to the foreground meanwhile, by a shell that knows it as running. */

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/server.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
-enum { NOTIFY_FD, ROOT_FD, DIAL_FD };
+enum { NOTIFY_FD, ROOT_FD, FURTHER_FD };
 
 static void report(void *context, const struct event *event)
 {
     event_send(context, *event);
+}
+
+static bool ask(void *context, const struct event *event)
+{
+    return event_ask(context, *event);
 }
 
 /*
@@ -25,13 +32,18 @@ static int serve(void *context, struct event_sender *events, struct bawn_error *
     struct supervisor_options options = *(const struct supervisor_options *)context;
     struct pollfd ready[1 + SUPERVISOR_POLLED] = {{.fd = NOTIFY_FD, .events = POLLIN}};
     struct supervisor *supervisor = NULL;
+    int further = FURTHER_FD;
     int result;
 
     options.notify_fd = NOTIFY_FD;
     options.root_fd = ROOT_FD;
     options.report = report;
+    options.ask = ask;
     options.context = events;
-    options.dial_fd = options.dial_fd < 0 ? -EBADF : DIAL_FD;
+    if (options.answer_fd >= 0)
+        options.answer_fd = further++;
+    if (options.dial_fd >= 0)
+        options.dial_fd = further++;
     result = supervisor_new(&options, &supervisor, err);
     while (result == 0) {
         int timeout_ms = -1;
@@ -68,22 +80,39 @@ struct streams *server_streams(struct server *server)
     return server->streams ? server->streams : &server->early;
 }
 
+/* Returns the end of the process that asks. */
+static int open_answers(struct server *server, struct bawn_error *err)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+        return error_errno(err, errno, "make a socket for answers");
+    server->answer_fd = ends[0];
+    return ends[1];
+}
+
 int server_start(struct server *server, const struct cgroup *group, int channel,
                  const struct supervisor_options *options, struct bawn_error *err)
 {
     struct supervisor_options shared = *options;
-    struct aide_work work = {.who = WHO_CALLS,
-                             .fds = {[NOTIFY_FD] = options->notify_fd,
-                                     [ROOT_FD] = options->root_fd,
-                                     [DIAL_FD] = options->dial_fd},
-                             .count = options->dial_fd < 0 ? DIAL_FD : DIAL_FD + 1,
-                             .group = group,
-                             .run = serve,
-                             .context = &shared};
+    struct aide_work work = {
+        .who = WHO_CALLS,
+        .fds = {[NOTIFY_FD] = options->notify_fd, [ROOT_FD] = options->root_fd},
+        .count = FURTHER_FD,
+        .group = group,
+        .run = serve,
+        .context = &shared};
+    autoclose int answers = -EBADF;
     int result = share(server, err);
 
+    if (result == 0 && (options->image->flags & IMAGE_ASKS))
+        result = answers = open_answers(server, err);
     if (result < 0)
         return result;
+    if (answers >= 0)
+        work.fds[work.count++] = shared.answer_fd = answers;
+    if (options->dial_fd >= 0)
+        work.fds[work.count++] = options->dial_fd;
     shared.streams = server->streams;
     return aide_start(&server->aide, &work, channel, err);
 }

@@ -19,6 +19,7 @@ struct server {
     struct aide aide;
     struct streams early;    /* what came in before it was started */
     struct streams *streams; /* shared with it; NULL until it is started */
+    int answer_fd;           /* where it hears answers (wire/ask.h), or -EBADF */
 };
 
 /* Where to add what comes in as a stream. */

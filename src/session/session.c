@@ -10,6 +10,7 @@
 #include "session/control.h"
 #include "session/output.h"
 #include "session/own.h"
+#include "session/prompt.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -151,6 +152,7 @@ static int on_notify(void *context, uint32_t events)
                                          .root_fd = session->launch.root_fd,
                                          .init_pid = session->launch.pid,
                                          .dial_fd = session->net.dial_fd,
+                                         .answer_fd = -EBADF,
                                          .net = session->net.number};
     int result;
 
@@ -390,6 +392,7 @@ static int record_end(struct session *session, int result, struct bawn_error *er
 
 static int end(struct session *session, int result, struct bawn_error *err)
 {
+    prompt_done(session);
     terminal_stop(&session->terminal);
     relays_stop(&session->relays);
     if (session->scribe)
@@ -409,6 +412,7 @@ static int end(struct session *session, int result, struct bawn_error *err)
     aide_end(&session->watcher, 0);
     session_end_copies(session);
     session_hear(session);
+    asks_done(session);
     result = record_end(session, result, err);
     recorder_end(session,
                  result < 0 ? STATUS_FAILED : session_status_of(final_wait_status(session)));
@@ -439,6 +443,7 @@ static void init(struct session *session, struct session_request *request)
     session->net.dial_fd = session->net.wishes_fd = -EBADF;
     session->channel = session->events_fd = session->engine_log = -EBADF;
     session->signal_fd = session->master_fd = -EBADF;
+    session->server.answer_fd = -EBADF;
     session->pipe_fd = session->witness_fd = -EBADF;
     session->group = &session->own_group;
     for (int i = 0; i < CGROUP_PATHS; i++)

@@ -23,6 +23,7 @@ struct session_request {
     unsigned further_count;
     bool is_json;                 /* what is said at the end is for programs */
     bool is_quiet;                /* what was refused is not said */
+    bool asks_nobody;             /* on the terminal */
     char *const *command_environ; /* what the command gets of it, and what it was given instead */
     const struct log *log;        /* or NULL */
     const struct feed *feed;      /* for a program that wants to know what happens, or NULL */

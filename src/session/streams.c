@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "session/control.h"
+#include "session/prompt.h"
 #include "session/stream.h"
 
 #include <errno.h>
@@ -161,6 +162,8 @@ int session_take_terminal(struct session *session, int master_fd, struct bawn_er
     terminal->taken = session_keys_taken;
     terminal->asked_to_stop = session_stop_typed;
     terminal->context = session;
+    terminal->keeps_drawn = !session->request->asks_nobody && session->request->owner_fd < 0;
+    prompt_look(session);
     return result;
 }
 
@@ -192,6 +195,8 @@ static int pass_on(struct session *session, int signal)
         return on_deaf(session);
     if (ends && session->deaf_timer.at_ms == 0)
         loop_set_timer(&session->loop, &session->deaf_timer, DEAF_MS, 0, on_deaf, session);
+    if (ends)
+        prompt_refuse(session);
     (void)launch_signal(&session->launch, 0, signal, NULL);
     if (ends)
         session_wake_command(session, signal == SIGHUP);
@@ -209,6 +214,7 @@ int session_hear_signal(void *context, uint32_t events)
     switch (info.ssi_signo) {
     case SIGWINCH:
         terminal_resize(&session->terminal);
+        prompt_resize(session);
         break;
     case SIGCONT:
         session_resume(session);

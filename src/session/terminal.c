@@ -2,6 +2,7 @@
 #include "session/terminal.h"
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "session/terminal_keys.h"
 #include "session/terminal_out.h"
 
@@ -15,6 +16,8 @@
 enum {
     PATIENCE_MS = 10000,
     SUSPEND_MS = 500,
+    SETTLE_MS = 20, /* for the rest of a sequence that was begun */
+    SETTLE_TIMES = 20,
     TURN_MS = 200, /* how often a job in the background looks whether it still is */
     /* More than a terminal inside can hold: what comes later was said after the command's end. */
     DRAIN_BYTES_MAX = 256 * 1024,
@@ -76,6 +79,10 @@ static bool read_master(struct terminal *terminal)
     if (count > 0) {
         terminal->to_user_count = (size_t)count;
         modes_scan(&terminal->modes, terminal->to_user, (size_t)count);
+        terminal->is_cut = drawn_is_cut(terminal->to_user, (size_t)count);
+        if (terminal->keeps_drawn)
+            drawn_take(&terminal->drawn, terminal->to_user, (size_t)count,
+                       modes_is_full_screen(&terminal->modes));
         if (!terminal->is_raw || terminal->is_shared)
             leave_out_returns(terminal);
         return true;
@@ -98,7 +105,7 @@ static int watch(struct terminal *terminal, struct loop_source *source, uint32_t
 
 static int watch_all(struct terminal *terminal)
 {
-    bool can_relay = !terminal->is_suspended && !terminal->is_master_ended;
+    bool can_relay = !terminal->is_suspended && !terminal->is_lent && !terminal->is_master_ended;
     bool has_keys =
         can_relay && terminal->fd >= 0 && !terminal->is_input_ended && !terminal->is_held;
     bool looks_later = terminal->waits ? terminal->is_claimed : terminal->is_away;
@@ -112,8 +119,9 @@ static int watch_all(struct terminal *terminal)
         master |= POLLOUT;
     result = watch(terminal, &terminal->master, master);
     if (result == 0)
-        result = watch(terminal, &terminal->output,
-                       terminal->to_user_count && !terminal->is_suspended ? POLLOUT : 0);
+        result = watch(
+            terminal, &terminal->output,
+            terminal->to_user_count && !terminal->is_suspended && !terminal->is_lent ? POLLOUT : 0);
     if (result == 0)
         result = watch(terminal, &terminal->turn, has_keys && looks_later ? POLLIN : 0);
     if (result == 0)
@@ -377,6 +385,75 @@ void terminal_resume(struct terminal *terminal)
     (void)watch_all(terminal);
 }
 
+bool terminal_can_lend(const struct terminal *terminal)
+{
+    return terminal->loop && terminal->fd >= 0 && terminal->is_raw && !terminal->waits &&
+           !terminal->is_away && !terminal->is_suspended && !terminal->is_input_ended &&
+           !terminal->is_output_lost && !terminal_is_background(terminal->fd);
+}
+
+/* Up to where nothing is begun and not ended. What the terminal does not take is kept. */
+static bool settle_output(struct terminal *terminal)
+{
+    struct pollfd in = {.fd = terminal->master_fd, .events = POLLIN};
+    struct pollfd out = {.fd = terminal->write_fd, .events = POLLOUT};
+
+    for (int i = 0; i < SETTLE_TIMES; i++) {
+        flush_user(terminal);
+        if (terminal->to_user_count > 0) {
+            if (poll(&out, 1, SUSPEND_MS) <= 0)
+                return false;
+            continue;
+        }
+        if (terminal->is_output_lost)
+            return false;
+        if ((!modes_is_within(&terminal->modes) && !terminal->is_cut) ||
+            terminal->is_master_ended || poll(&in, 1, SETTLE_MS) <= 0 || !read_master(terminal))
+            break;
+    }
+    return terminal->to_user_count == 0;
+}
+
+bool terminal_lend(struct terminal *terminal)
+{
+    char text[MODES_TEXT_BYTES];
+
+    if (!terminal_can_lend(terminal) || !settle_output(terminal))
+        return false;
+    terminal->is_lent = true;
+    (void)watch_all(terminal);
+    (void)tcflush(terminal->fd, TCIFLUSH);
+    if (!terminal_write_patiently(terminal, text, modes_lend(&terminal->modes, text), SUSPEND_MS))
+        terminal->is_output_lost = true;
+    return true;
+}
+
+void terminal_take_back(struct terminal *terminal, bool is_resized)
+{
+    bool is_full = modes_is_full_screen(&terminal->modes);
+    autostrbuf struct strbuf again = {0};
+    char text[MODES_TEXT_BYTES];
+    bool is_drawn;
+    size_t length;
+
+    if (!terminal->is_lent)
+        return;
+    is_drawn = is_full && !is_resized && drawn_again(&terminal->drawn, &again);
+    if (is_full && !is_drawn) {
+        strbuf_done(&again);
+        strbuf_add(&again, "\033[m\033[H\033[2J");
+    }
+    length = modes_take_back(&terminal->modes, is_drawn, text);
+    strbuf_add_bytes(&again, text, length);
+    if (!again.failed && again.length > 0)
+        (void)terminal_write_patiently(terminal, again.text, again.length, SUSPEND_MS);
+    terminal->is_lent = false;
+    if (is_full && !is_drawn)
+        terminal_ask_to_redraw(terminal);
+    terminal_resize(terminal);
+    (void)watch_all(terminal);
+}
+
 enum terminal_claim terminal_claim(struct terminal *terminal)
 {
     if (terminal_is_background(terminal->fd))
@@ -436,5 +513,6 @@ void terminal_stop(struct terminal *terminal)
     close_own(&terminal->write_fd);
     close_own(&terminal->slave_fd);
     close_own(&terminal->turn_fd);
+    drawn_done(&terminal->drawn);
     terminal->loop = NULL;
 }

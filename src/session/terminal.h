@@ -38,6 +38,7 @@
 #define SESSION_TERMINAL_H
 
 #include "base/loop.h"
+#include "session/drawn.h"
 #include "session/modes.h"
 
 #include <stddef.h>
@@ -73,6 +74,10 @@ struct terminal {
     bool is_away;   /* in the background, or no keys are wanted */
     bool is_held;   /* no key is read for now */
     bool is_suspended;
+    bool is_lent;         /* somebody else draws and reads keys */
+    bool keeps_drawn;     /* what is drawn on the other screen is kept. Set it after the start */
+    struct drawn drawn;   /* for that */
+    bool is_cut;          /* what was read last ends within a character */
     bool has_left_modes;  /* the terminal is without what modes says */
     bool is_input_ended;  /* the user's terminal is gone: the command was sent an end of file */
     bool is_output_lost;  /* the user's terminal takes no more: output is thrown away */
@@ -113,6 +118,17 @@ void terminal_ask_to_redraw(const struct terminal *terminal);
 /* Gives the terminal back until terminal_resume, which takes it if it is ours to take. */
 void terminal_suspend(struct terminal *terminal);
 void terminal_resume(struct terminal *terminal);
+
+/*
+ * Lends the screen and the keys: what the command says waits, what was typed ahead is thrown
+ * away, and the other screen is there to be drawn on. False: it is not ours now. read_fd and
+ * terminal_write_patiently are the borrower's then. terminal_take_back puts the command's
+ * screen back as it was; or has it drawn again by the command, if is_resized, or if it was too
+ * much to be kept.
+ */
+bool terminal_can_lend(const struct terminal *terminal);
+bool terminal_lend(struct terminal *terminal);
+void terminal_take_back(struct terminal *terminal, bool is_resized);
 
 enum terminal_claim {
     CLAIM_TAKEN,

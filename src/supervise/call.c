@@ -143,6 +143,23 @@ static bool has_short_names(int fd)
     }
 }
 
+/* Whether somebody has said yes where the rules ask. */
+static bool is_asked_for(const struct call *call, const char *path, enum path_op op)
+{
+    struct path_decision decision;
+
+    return guard_asks(call->guard, path, op, &decision) && questions_put(call, path, op, &decision);
+}
+
+/* Whether a link on the way is in the way. */
+static bool is_barred(const struct call *call, const char *path)
+{
+    const struct path_decision *bar = &call->locator.bar;
+
+    return bar->access != ACCESS_UNSET &&
+           !(bar->access == ACCESS_ASK && questions_put(call, path, PATH_WRITE, bar));
+}
+
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
                       enum path_op op)
 {
@@ -151,7 +168,9 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
 
     if (answer == GUARD_ONLY_DIR)
         answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
-    if (answer == GUARD_REFUSE || (op == PATH_WRITE && call->locator.bar.access != ACCESS_UNSET))
+    if (answer == GUARD_REFUSE && is_asked_for(call, path, op))
+        answer = GUARD_ALLOW;
+    if (answer == GUARD_REFUSE || (op == PATH_WRITE && is_barred(call, path)))
         return -EACCES;
     /* SECURITY: GIT~1 is .git there, and nobody says so. */
     if (op == PATH_WRITE && guard_may_be_short(call->guard, path) && has_short_names(fd))
@@ -265,7 +284,9 @@ bool call_explain(const struct call *call, const char *path, struct path_decisio
 
 int call_refuse(const struct call *call, const char *path, int errnum)
 {
-    report_refusal(call, path, errnum);
+    /* Whether it is one is not known yet. */
+    if (!questions_holds(call->questions, call->notif->id))
+        report_refusal(call, path, errnum);
     return -errnum;
 }
 

@@ -5,6 +5,7 @@
 
 #include "supervise/guard.h"
 #include "supervise/locate.h"
+#include "supervise/questions.h"
 #include "supervise/supervise.h"
 
 #include <linux/openat2.h>
@@ -40,6 +41,7 @@ struct call {
     const struct supervisor_options *options;
     const struct guard *guard;
     struct reports *reports;
+    struct questions *questions;
     struct identity *identity;
     struct caller *caller;
     const struct seccomp_notif *notif;

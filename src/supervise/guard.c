@@ -135,6 +135,17 @@ enum guard_answer guard_ask(const struct guard *guard, const char *path, enum pa
     return decide_refuses(decision, op) ? GUARD_REFUSE : GUARD_UNGRANTED;
 }
 
+bool guard_asks(const struct guard *guard, const char *path, enum path_op op,
+                struct path_decision *ret_decision)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    if (decide(guard, path, decisions) < 0)
+        return false;
+    *ret_decision = decisions[op];
+    return ret_decision->access == ACCESS_ASK;
+}
+
 bool guard_is_private(const struct guard *guard, const char *path)
 {
     struct path_decision decisions[PATH_OP_COUNT];

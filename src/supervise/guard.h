@@ -42,6 +42,10 @@ const char *guard_outside(const struct guard *guard, const char *path,
 /* path is absolute, normalized and resolved. What cannot be found out is refused. */
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op);
 
+/* Whether the rules ask somebody about it. */
+bool guard_asks(const struct guard *guard, const char *path, enum path_op op,
+                struct path_decision *ret_decision);
+
 /* Whether the path lies where all is the sandbox's own, and nothing of the host is there. */
 bool guard_is_private(const struct guard *guard, const char *path);
 

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "policy/explain.h"
+#include "policy/ruleword.h"
 #include "supervise/call.h"
 #include "supervise/observe.h"
 
@@ -36,7 +37,7 @@ static bool may_tell(struct reports *reports)
     return reports->told++ < TOLD_A_SECOND;
 }
 
-static void read_exe(struct caller *caller, char *exe, size_t size)
+void report_exe(struct caller *caller, char *exe, size_t size)
 {
     int proc_fd = caller_proc(caller);
     ssize_t got = proc_fd < 0 ? -1 : readlinkat(proc_fd, "exe", exe, size - 1);
@@ -68,7 +69,7 @@ static void tell(struct reports *reports, struct refusal *refusal, const struct 
         event.pid = (int32_t)call->notif->pid;
         (void)caller_name(call->caller, name);
         event_read_argv(caller_proc(call->caller), argv);
-        read_exe(call->caller, exe, sizeof(exe));
+        report_exe(call->caller, exe, sizeof(exe));
     }
     refusal->untold = 0;
     reports->lost = 0;
@@ -122,6 +123,24 @@ static bool explain_covered(const struct call *call, const char *path, const cha
     return true;
 }
 
+/* Whether a grant of the directory would allow what was refused below it: not where it may be
+ * written already, where an entry of the lists names something below it, or where nobody grants so
+ * much. */
+static bool can_grant(const struct call *call, const char *dir, const char *path)
+{
+    const struct policy *policy = &call->guard->policy;
+    enum guard_answer answer = guard_ask(call->guard, dir, PATH_WRITE);
+    struct path_decision decision;
+    char outside[GUARD_PATH_BYTES];
+    const char *ruled = guard_outside(call->guard, dir, outside);
+
+    guard_explain(call->guard, path, false, &decision);
+    if (decision.rule &&
+        (decision.rule->kind == RULE_SECRET || decision.rule->kind == RULE_PROTECTED))
+        return answer == GUARD_REFUSE;
+    return answer != GUARD_ALLOW && answer != GUARD_ONLY_DIR && !rule_too_wide(policy, ruled);
+}
+
 /* A grant is of what is there: the path, or the directory above it that is. False: that may be
  * written already, so the path itself has to be made outside first. */
 static bool find_grant(const struct call *call, const char *path,
@@ -137,8 +156,7 @@ static bool find_grant(const struct call *call, const char *path,
         else
             slash = NULL;
     }
-    if (strcmp(grant, path) == 0 ||
-        (slash && guard_ask(call->guard, grant, PATH_WRITE) != GUARD_ALLOW))
+    if (strcmp(grant, path) == 0 || (slash && can_grant(call, grant, path)))
         return true;
     (void)snprintf(grant, LIMIT_PATH_BYTES, "%s", path);
     return false;
@@ -149,6 +167,8 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
 {
     autostrbuf struct strbuf rule = {0};
     autostrbuf struct strbuf hint = {0};
+    autostrbuf struct strbuf remedy = {0};
+    bool is_to_be_made = false;
     struct path_decision decisions[PATH_OP_COUNT];
     struct path_decision decision;
     char buffer[GUARD_PATH_BYTES];
@@ -169,8 +189,7 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
     refusal->rule = rule.failed ? NULL : take_ptr(&rule.text);
     /* What is only looked at is there, outside. */
     if (!call->is_told) {
-        if (!find_grant(call, path, grant))
-            strbuf_add(&hint, "make it outside first, then ");
+        is_to_be_made = !find_grant(call, path, grant);
         story.resolved = guard_outside(call->guard, grant, buffer);
     }
     story.is_socket = strcmp(refusal->op, "connect") == 0;
@@ -182,7 +201,12 @@ static void find_rule(const struct call *call, const char *path, struct refusal 
         story.op = MESSAGE_READ;
         refusal->op = "read";
     }
-    explain_path_remedy(&call->guard->policy, &story, &hint);
+    explain_path_remedy(&call->guard->policy, &story, &remedy);
+    /* Only a grant is of what is there. */
+    if (is_to_be_made && remedy.text && strncmp(remedy.text, "add --", 6) == 0)
+        strbuf_add(&hint, "make it outside first, then ");
+    strbuf_add(&hint, remedy.text ? remedy.text : "");
+    hint.failed = hint.failed || remedy.failed;
     refusal->hint = hint.failed ? NULL : take_ptr(&hint.text);
 }
 
@@ -230,11 +254,19 @@ void report_read_only(const struct call *call)
     char start[LIMIT_PATH_BYTES] = "";
     char name[32];
     ssize_t length = 0;
+    autoclose int again = -EBADF;
+    int dir = call->starts[0];
 
     if (!call->reports->report || call->reports->last == call->notif->id)
         return;
-    if (call->paths[0][0] != '/' && call->starts[0] >= 0) {
-        (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", call->starts[0]);
+    /* Who made the call may have used the directory up. */
+    if (call->paths[0][0] != '/' && dir < 0) {
+        again = caller_open_dir(
+            call->caller, call->kind->dirs[0] < 0 ? AT_FDCWD : call_int(call, call->kind->dirs[0]));
+        dir = again;
+    }
+    if (call->paths[0][0] != '/' && dir >= 0) {
+        (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", dir);
         length = readlink(name, start, sizeof(start) - 1);
     }
     start[length > 0 ? length : 0] = '\0';

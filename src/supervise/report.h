@@ -13,6 +13,7 @@
 #include "wire/event.h"
 
 struct call;
+struct caller;
 struct call_kind;
 struct observed;
 
@@ -42,6 +43,9 @@ struct reports {
     unsigned gitfile_count;
     struct observed *observed; /* see observe.h; owned. NULL: nothing yet */
 };
+
+/* The program of a caller. */
+void report_exe(struct caller *caller, char *exe, size_t size);
 
 void report_refusal(const struct call *call, const char *path, int errnum);
 /* The kernel refused what the rules left to a read-only mount: also a refusal, if it is not one

@@ -40,6 +40,7 @@ struct supervisor {
     struct waiters waiters;
     struct dials dials;
     struct reports reports;
+    struct questions questions;
     struct seccomp_notif *notif; /* as large as the kernel's */
     size_t notif_size;
 };
@@ -58,6 +59,7 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     dirs_init(&supervisor->dirs);
     supervisor->self_fd = supervisor->kept_fd = -EBADF;
     dials_init(&supervisor->dials, options, &supervisor->callers);
+    questions_init(&supervisor->questions, options);
     *ret_supervisor = supervisor;
     return 0;
 }
@@ -68,6 +70,7 @@ void supervisor_free(struct supervisor *supervisor)
         return;
     waiters_done(&supervisor->waiters);
     dials_done(&supervisor->dials);
+    questions_done(&supervisor->questions);
     reports_done(&supervisor->reports);
     callers_done(&supervisor->callers);
     dirs_done(&supervisor->dirs);
@@ -275,10 +278,16 @@ static void handle(struct supervisor *supervisor, struct call *call)
 
     /* SECURITY: only now is it certain that all this was the caller's and not that of a later
      * thread with its id. */
-    if (!answer_is_wanted(notify_fd, call->notif->id))
+    if (!answer_is_wanted(notify_fd, call->notif->id)) {
+        questions_forget(&supervisor->questions, call->notif->id);
         return;
+    }
     if (r == 0)
         r = perform(supervisor, call);
+    /* It is made anew when the answer comes. */
+    if (questions_holds(&supervisor->questions, call->notif->id))
+        return;
+    questions_forget(&supervisor->questions, call->notif->id);
     /* What is wrong with a call that is only looked at the kernel says. */
     if (call->is_told) {
         answer_continue(notify_fd, call->notif->id);
@@ -346,6 +355,7 @@ static void dispatch(struct supervisor *supervisor)
     call.options = &supervisor->options;
     call.guard = &supervisor->guard;
     call.reports = &supervisor->reports;
+    call.questions = &supervisor->questions;
     call.identity = &supervisor->identity;
     call.caller = callers_find(&supervisor->callers, (pid_t)notif->pid, notif->id);
     call.notif = notif;
@@ -403,16 +413,22 @@ int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn
     return 0;
 }
 
-_Static_assert(SUPERVISOR_POLLED == DIALS_MAX + 1, "one for each, and for bawn-net");
+_Static_assert(SUPERVISOR_POLLED == DIALS_MAX + 2, "one for each, for bawn-net, and for answers");
+
+static int sooner_ms(int one_ms, int other_ms)
+{
+    return one_ms < 0 || (other_ms >= 0 && other_ms < one_ms) ? other_ms : one_ms;
+}
 
 size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_polled,
                         int *ret_timeout_ms)
 {
     int patience_ms = core_patience_ms(&supervisor->core);
-    size_t count = dials_await(&supervisor->dials, ret_polled, ret_timeout_ms);
+    int dial_ms, question_ms;
+    size_t count = dials_await(&supervisor->dials, ret_polled, &dial_ms);
 
-    if (*ret_timeout_ms < 0 || (patience_ms >= 0 && patience_ms < *ret_timeout_ms))
-        *ret_timeout_ms = patience_ms;
+    count += questions_await(&supervisor->questions, ret_polled + count, &question_ms);
+    *ret_timeout_ms = sooner_ms(patience_ms, sooner_ms(dial_ms, question_ms));
     return count;
 }
 
@@ -424,6 +440,17 @@ void supervisor_rest(struct supervisor *supervisor)
 
 void supervisor_go_on(struct supervisor *supervisor, const struct pollfd *polled, size_t count)
 {
+    const struct seccomp_notif *answered;
+    bool has_questions = supervisor->questions.count > 0;
+
     identity_leave(&supervisor->identity);
-    dials_go_on(&supervisor->dials, polled, count);
+    dials_go_on(&supervisor->dials, polled, count - has_questions);
+    if (!has_questions)
+        return;
+    questions_hear(&supervisor->questions);
+    while ((answered = questions_next(&supervisor->questions))) {
+        memset(supervisor->notif, 0, supervisor->notif_size);
+        memcpy(supervisor->notif, answered, sizeof(*answered));
+        dispatch(supervisor);
+    }
 }

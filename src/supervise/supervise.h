@@ -30,6 +30,9 @@ struct supervisor_options {
     /* With IMAGE_HANDS_OVER; else not looked at. */
     int dial_fd;  /* to bawn-net, borrowed; -EBADF: none */
     uint64_t net; /* the sandbox's network: see handed_net */
+    /* Puts a question; false: nobody heard it. May be NULL. With IMAGE_ASKS, else not looked at. */
+    bool (*ask)(void *context, const struct event *event);
+    int answer_fd; /* where answers come (wire/ask.h), borrowed; -EBADF: nobody can be asked */
 };
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);
@@ -46,7 +49,7 @@ void supervisor_free(struct supervisor *supervisor);
 int supervisor_serve(struct supervisor *supervisor, uint32_t events, struct bawn_error *err);
 
 /* Calls that are answered later: what to poll for besides, and for how long; and afterwards. */
-enum { SUPERVISOR_POLLED = 257 };
+enum { SUPERVISOR_POLLED = 258 };
 size_t supervisor_await(const struct supervisor *supervisor, struct pollfd *ret_polled,
                         int *ret_timeout_ms);
 /* No call came for that long. */

@@ -26,6 +26,7 @@ enum option_id {
     OPTION_ISOLATED,
     OPTION_SIZE,
     OPTION_BY,
+    OPTION_NESTED,
     OPTION_BUILTIN,
     OPTION_FORMAT,
     OPTION_YES,
@@ -39,6 +40,9 @@ enum option_id {
     OPTION_ROWS,
     OPTION_DEBUG_LOG,
     OPTION_EVENTS,
+    OPTION_SOCKET,
+    OPTION_STDIO,
+    OPTION_RULES,
     OPTION_VERIFY,
     OPTION_LOG_FORMAT,
     OPTION_FD,
@@ -56,6 +60,12 @@ enum option_id {
     OPTION_SCOPE,
     OPTION_DRY_RUN,
     OPTION_REOPEN,
+    OPTION_PROMPT,
+    OPTION_LIST,
+    OPTION_ANSWER_YES,
+    OPTION_ANSWER_NO,
+    OPTION_ANSWER_SCOPE,
+    OPTION_ANSWER_SAVE,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -10,6 +10,9 @@ static const char *const networks[] = {"none", "proxy", "isolated", "veth", "hos
 static const char *const limits[] = {"default", "strict", "none", NULL};
 
 static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const answer_scopes[] = {"once", "session", "directory", NULL};
+static const char *const answer_files[] = {"user", "project", "local", NULL};
+static const char *const prompts[] = {"auto", "never", NULL};
 
 static const struct option rows[] = {
     {.id = OPTION_WORKSPACE,
@@ -133,7 +136,8 @@ static const struct option rows[] = {
      .value = "RULE",
      .repeats = true,
      .key = "sandbox.network.ask",
-     .help = "Hosts that bawn asks about. This version asks nobody, and refuses them."},
+     .help = "Hosts that bawn asks about: a connection waits until somebody answers. Where nobody "
+             "can be asked it is refused."},
     {.id = OPTION_KEY,
      .name = "host-port",
      .value = "PORT",
@@ -253,6 +257,12 @@ static const struct option run_rows[] = {
      .name = "write-back",
      .help = "At the end, replace your files of mode copy by the copies that the command changed, "
              "except where yours changed meanwhile. Look at them: a contained program wrote them."},
+    {.id = OPTION_PROMPT,
+     .name = "prompt",
+     .value = "WHEN",
+     .words = prompts,
+     .help = "What a rule asks about is asked on your terminal: auto, where bawn is in its "
+             "foreground; or never. 'bawn approve' answers, too. Default: auto."},
     {.id = OPTION_DEBUG_LOG,
      .name = "debug-log",
      .value = "FILE",
@@ -372,6 +382,31 @@ static const struct option wait_rows[] = {
 };
 const struct option_group wait_options = {"For how long", wait_rows,
                                           sizeof(wait_rows) / sizeof(wait_rows[0])};
+
+static const struct option approve_rows[] = {
+    {.id = OPTION_LIST, .name = "list", .help = "Print what waits now, and end."},
+    {.id = OPTION_ANSWER_YES,
+     .name = "yes",
+     .value = "ID",
+     .help = "Allow what a question is about. ID is SESSION:NUMBER, as --list shows it, or the "
+             "number alone."},
+    {.id = OPTION_ANSWER_NO, .name = "no", .value = "ID", .help = "Deny it."},
+    {.id = OPTION_ANSWER_SCOPE,
+     .name = "scope",
+     .value = "SCOPE",
+     .words = answer_scopes,
+     .help = "For how much --yes or --no holds: once, for the same thing while the session lasts, "
+             "or for all that is in its directory. Default: once; with --save: session."},
+    {.id = OPTION_ANSWER_SAVE,
+     .name = "save",
+     .value = "FILE",
+     .words = answer_files,
+     .help =
+         "Also save the rule for later sessions, as 'bawn policy save' would with this --scope: "
+         "in your own policy or in one of the project's."},
+};
+const struct option_group approve_options = {"What is answered", approve_rows,
+                                             sizeof(approve_rows) / sizeof(approve_rows[0])};
 
 static const struct option every_verb[] = {
     {.id = OPTION_JSON, .name = "json", .help = "Print one JSON document, errors too."},

@@ -26,6 +26,8 @@ extern const struct option_group ps_options;
 extern const struct option_group logs_options;
 /* The same: audit. */
 extern const struct option_group audit_options;
+/* What is answered: approve. */
+extern const struct option_group approve_options;
 /* For how long: wait. */
 extern const struct option_group wait_options;
 /* --help, --json, --quiet: every verb has them. */

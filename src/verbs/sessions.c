@@ -109,6 +109,31 @@ const struct verb verb_attach = {
     .groups = groups,
 };
 
+const struct verb verb_approve = {
+    .name = "approve",
+    .arguments = "[SID]",
+    .summary = "answer what commands ask",
+    .details =
+        "Where a rule says ask, or sandbox.confirm names the path, the command waits for a person. "
+        "'bawn run' asks on its terminal. approve asks in another: it lists what waits in the "
+        "session, or in all of yours, as it comes and goes. Enter shows one whole, with the rule "
+        "that would be saved, and these keys answer:\n"
+        "o: once. s: the same thing, while the session lasts. d: all in its directory, while the "
+        "session lasts. p, a: also for later sessions, by a rule in the project's policy or in "
+        "yours. n: no. N: no, while the session lasts. b goes back, and q leaves.\n"
+        "The first answer counts, whoever gives it. Without one the answer is no after "
+        "sandbox.ask_timeout; and at once where nobody can be asked: neither on a terminal nor by "
+        "an approve that runs.\n"
+        "Without a terminal, or with --json, approve prints each question as it comes, and how it "
+        "ended. With --json each is a line in the words of docs/PROTOCOL-approvals.md: "
+        "{\"type\": \"event.fs_request\", \"id\": ID, ...} and {\"type\": \"event.settled\", "
+        "\"id\": ID, \"answer\": \"allow\", ...}. --yes and --no answer then. --list alone is "
+        "nobody who can be asked. The exit status of --yes and --no is 1 where somebody else "
+        "answered otherwise before.\n" SESSION_WORDS,
+    .max_args = 1,
+    .groups = (const struct option_group *const[]){&approve_options, &verb_options, NULL},
+};
+
 #define KEPT_WORDS                                                                                 \
     "SID is the session's name as 'bawn ps --all' shows it; its first letters are enough. "        \
     "Without "                                                                                     \

@@ -48,5 +48,6 @@ extern const struct verb verb_metrics;
 extern const struct verb verb_logs;
 extern const struct verb verb_audit;
 extern const struct verb verb_wait;
+extern const struct verb verb_approve;
 
 #endif

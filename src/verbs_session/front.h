@@ -49,6 +49,7 @@ int front_logs(struct front *front, struct bawn_error *err);
 int front_wait(struct front *front, struct bawn_error *err);
 int front_stop(struct front *front, struct bawn_error *err);
 int front_attach(struct front *front, struct bawn_error *err);
+int front_approve(struct front *front, struct bawn_error *err);
 int front_exec(struct front *front, struct bawn_error *err);
 
 #endif

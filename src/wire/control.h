@@ -19,6 +19,12 @@
  *   ATTACH size                             ATTACHED flags, a stream; later EXITED 0
  *   RESIZE size                             (none)
  *   WAIT                                    EXITED 0, when all of the session is gone
+ *   ASKS                                    ASKED job, value (ms left), an event (wire/event.h),
+ * for each question that waits; then ASKS; from then on ASKED and SETTLED job, flags, as they come
+ *   ANSWER job, flags, value                (SETTLED, as everybody who asked)
+ *
+ * The job of a question is its number. Whoever said ASKS can be asked: while there is nobody,
+ * the answer is no.
  *
  * Whoever breaks these rules is disconnected. A client that goes away takes its
  * commands with it.
@@ -34,7 +40,7 @@
 #include <termios.h>
 
 enum {
-    CONTROL_VERSION = 3,
+    CONTROL_VERSION = 4,
     CONTROL_FDS = 3,                /* beside one message, at most */
     CONTROL_BYTES_MAX = 160 * 1024, /* behind one message */
     CONTROL_GRACE_MAX_MS = 600 * 1000,
@@ -55,6 +61,10 @@ enum control_kind {
     CONTROL_ATTACHED,
     CONTROL_WAIT,
     CONTROL_HOSTS,
+    CONTROL_ASKS,
+    CONTROL_ASKED,
+    CONTROL_ANSWER,
+    CONTROL_SETTLED,
     CONTROL_COUNT,
 };
 
@@ -67,6 +77,11 @@ enum { CONTROL_TTY = 7 };
 /* CONTROL_METRICS. STARTING: the command of a detached session is not the user's program yet.
  * PROVEN: a probe found this kind of sandbox contained, and the whole policy is held. */
 enum { CONTROL_STARTING = 8, CONTROL_PROVEN = 16 };
+
+/* CONTROL_ANSWER and CONTROL_SETTLED: yes, else no; and for how much (enum ask_scope). The value of
+ * an answer: where it is kept for later sessions, one more than enum bawn_scope; 0: nowhere. Of
+ * what is settled: enum ask_end (wire/ask.h). */
+enum { CONTROL_YES = 1, CONTROL_SCOPE_SHIFT = 4 };
 
 struct control_message {
     uint32_t version; /* CONTROL_VERSION */

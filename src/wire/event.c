@@ -21,6 +21,7 @@ struct head {
     uint32_t times, lost;
     uint64_t sent, received;
     uint32_t uncounted, reserved;
+    uint64_t number;
 };
 
 /* With the final zero. */
@@ -35,9 +36,12 @@ static const size_t text_bytes[EVENT_TEXTS] = {
     [EVENT_EXE] = EXE_BYTES,
     [EVENT_ARGV] = EVENT_ARGV_BYTES,
     [EVENT_OP] = 16,
+    [EVENT_GRANT] = EVENT_GRANT_BYTES,
+    [EVENT_GRANT_TREE] = EVENT_GRANT_BYTES,
 };
 _Static_assert(sizeof(struct head) + 16 + 32 + EVENT_PATH_BYTES + LIMIT_PATH_BYTES +
-                       sizeof(struct bawn_error) + EXE_BYTES + EVENT_ARGV_BYTES + 16 <=
+                       sizeof(struct bawn_error) + EXE_BYTES + EVENT_ARGV_BYTES + 16 +
+                       2 * EVENT_GRANT_BYTES <=
                    EVENT_BYTES,
                "the largest event fits");
 
@@ -53,7 +57,8 @@ size_t event_pack(const struct event *event, char bytes[static EVENT_BYTES])
                         .lost = event->lost,
                         .sent = event->sent,
                         .received = event->received,
-                        .uncounted = event->uncounted};
+                        .uncounted = event->uncounted,
+                        .number = event->number};
     size_t size = sizeof(head);
 
     memcpy(bytes, &head, sizeof(head));
@@ -88,7 +93,8 @@ int event_unpack(const char *bytes, size_t size, struct event *ret_event)
                                 .lost = head.lost,
                                 .sent = head.sent,
                                 .received = head.received,
-                                .uncounted = head.uncounted};
+                                .uncounted = head.uncounted,
+                                .number = head.number};
     for (size_t i = 0; i < EVENT_TEXTS; i++) {
         size_t length = strnlen(bytes + at, size - at);
 
@@ -104,7 +110,7 @@ int event_unpack(const char *bytes, size_t size, struct event *ret_event)
 static bool must_be_known(uint32_t what)
 {
     return what == EVENT_GITFILE || what == EVENT_FULL || what == EVENT_FAILED ||
-           what == EVENT_UNTOLD;
+           what == EVENT_UNTOLD || what == EVENT_GIVEN_UP;
 }
 
 static bool has_room(const struct event_sender *sender)
@@ -143,6 +149,16 @@ void event_send(struct event_sender *sender, struct event event)
         sender->lost = 0;
     else
         sender->lost = event.lost + event.times;
+}
+
+bool event_ask(const struct event_sender *sender, struct event event)
+{
+    char bytes[EVENT_BYTES];
+
+    event.who = sender->who;
+    event.times = 1;
+    return sender->sock >= 0 && has_room(sender) &&
+           send(sender->sock, bytes, event_pack(&event, bytes), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
 void event_send_rest(struct event_sender *sender)
@@ -205,10 +221,11 @@ void event_read_argv(int proc_fd, char ret_argv[static EVENT_ARGV_BYTES])
 const char *event_name(uint32_t what)
 {
     static const char *const names[EVENT_COUNT] = {
-        [EVENT_REFUSED] = "refused", [EVENT_GITFILE] = "gitfile", [EVENT_MASKED] = "masked",
-        [EVENT_FULL] = "full",       [EVENT_LIMIT] = "limit",     [EVENT_STREAM] = "stream",
-        [EVENT_FAILED] = "failed",   [EVENT_BARRED] = "barred",   [EVENT_REACHED] = "reached",
-        [EVENT_ENDED] = "ended",     [EVENT_UNTOLD] = "untold",   [EVENT_USED] = "used"};
+        [EVENT_REFUSED] = "refused",   [EVENT_GITFILE] = "gitfile", [EVENT_MASKED] = "masked",
+        [EVENT_FULL] = "full",         [EVENT_LIMIT] = "limit",     [EVENT_STREAM] = "stream",
+        [EVENT_FAILED] = "failed",     [EVENT_BARRED] = "barred",   [EVENT_REACHED] = "reached",
+        [EVENT_ENDED] = "ended",       [EVENT_UNTOLD] = "untold",   [EVENT_ASKED] = "asked",
+        [EVENT_GIVEN_UP] = "given_up", [EVENT_SETTLED] = "settled", [EVENT_USED] = "used"};
 
     return names[what];
 }

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_VERSION = 6 };
+enum { EVENT_VERSION = 7 };
 
 enum event_what {
     EVENT_REFUSED, /* a call of the command's: call, path, rule, verdict, errnum */
@@ -37,6 +37,10 @@ enum event_what {
     EVENT_USED,    /* with IMAGE_OBSERVES: something of the host that no rule grants: op, call, path
                       on the host; who used it */
     EVENT_UNTOLD,  /* the last of a process: so much else was not told (lost) */
+    EVENT_ASKED,   /* a call, or a connection, that a person is asked about: number, op, path, rule,
+                      grant; see wire/ask.h */
+    EVENT_GIVEN_UP, /* nobody waits any more for the answer to that number */
+    EVENT_SETTLED,  /* the launcher's own: the answer, verdict, and whose it was: message */
     EVENT_COUNT,
 };
 
@@ -66,10 +70,13 @@ enum event_text {
     EVENT_CODE,
     EVENT_MESSAGE,
     EVENT_HINT,
-    EVENT_EXE,  /* the path inside of the program that made the call, where somebody looked */
-    EVENT_ARGV, /* its command line, where somebody looked: words with EVENT_ARGV_END between them
-                 */
-    EVENT_OP,   /* what the call was about: "read", "write", "connect", "bind", "trace", ... */
+    EVENT_EXE,   /* the path inside of the program that made the call, where somebody looked */
+    EVENT_ARGV,  /* its command line, where somebody looked: words with EVENT_ARGV_END between them
+                  */
+    EVENT_OP,    /* what the call was about: "read", "write", "connect", "bind", "trace", ... */
+    EVENT_GRANT, /* the rule that would allow it, "read /x": a word of 'bawn policy save' and
+                    what it is about on the host; "": none can be saved */
+    EVENT_GRANT_TREE, /* the same for the directory that it is in; "": that may not be granted */
     EVENT_TEXTS,
 };
 /* SECURITY: in a word it is replaced, so that a program cannot make up further words. */
@@ -85,10 +92,15 @@ struct event {
     uint32_t lost;                  /* what else happened in this process and was not told */
     uint32_t uncounted;             /* of EVENT_REACHED */
     uint64_t sent, received;        /* bytes of EVENT_REACHED, as the command sees them */
+    uint64_t number;                /* of a question: the asker's own */
     const char *texts[EVENT_TEXTS]; /* NULL is "" */
 };
 
-enum { EVENT_PATH_BYTES = 2 * LIMIT_PATH_BYTES, EVENT_BYTES = EVENT_PATH_BYTES + 10 * 1024 };
+enum {
+    EVENT_PATH_BYTES = 2 * LIMIT_PATH_BYTES,
+    EVENT_GRANT_BYTES = LIMIT_PATH_BYTES + 16,
+    EVENT_BYTES = EVENT_PATH_BYTES + 2 * EVENT_GRANT_BYTES + 10 * 1024
+};
 
 /* Returns the size. What is longer than its text may be is cut. */
 size_t event_pack(const struct event *event, char bytes[static EVENT_BYTES]);
@@ -103,6 +115,8 @@ struct event_sender {
 };
 /* Fills in who, times where it is 0, and adds what was lost. */
 void event_send(struct event_sender *sender, struct event event);
+/* An event that somebody waits for the answer to. False: there is no room, and nobody heard it. */
+bool event_ask(const struct event_sender *sender, struct event event);
 /* When no other event will tell what was lost. */
 void event_send_rest(struct event_sender *sender);
 /* EVENT_FAILED and its like. */

@@ -11,7 +11,7 @@
 
 /* The last letter is the layout: images are kept, and read by whatever bawn of this version comes
  * next. */
-const char image_magic[8] = "bawnimG";
+const char image_magic[8] = "bawnimH";
 
 static const size_t part_sizes[PART_COUNT] = {
     [PART_SKELETON] = sizeof(struct image_mount),
@@ -26,6 +26,9 @@ static const size_t part_sizes[PART_COUNT] = {
     [PART_WATCHES] = sizeof(struct image_watch),
     [PART_PORTS] = sizeof(uint32_t),
     [PART_NOTES] = sizeof(uint32_t),
+    [PART_WORDS] = sizeof(struct image_words),
+    [PART_LAYERS] = sizeof(struct image_layer),
+    [PART_TOLD] = 1,
     [PART_STRINGS] = 1,
 };
 
@@ -79,6 +82,10 @@ static bool strings_fit(const struct image *image)
         fit = fit && has_string(image, watch->path) && has_string(image, watch->tree);
     image_each (image, PART_NOTES, uint32_t, note)
         fit = fit && has_string(image, *note);
+    image_each (image, PART_WORDS, struct image_words, words)
+        fit = fit && has_string(image, words->reason) && has_string(image, words->suffixes);
+    image_each (image, PART_LAYERS, struct image_layer, layer)
+        fit = fit && has_string(image, layer->name);
     return fit;
 }
 
@@ -113,8 +120,8 @@ bool image_covers(const struct image *image, const struct image_mount *step, con
 
     if ((step->flags & STEP_ON_SHELF) || step->step == STEP_POOL || step->step == STEP_DIR ||
         step->step == STEP_FILE || step->step == STEP_SYMLINK || step->step == STEP_TEXT ||
-        step->step == STEP_COPY || step->step == STEP_PIN || step->step == STEP_CLOSE ||
-        step->step == STEP_AGAIN)
+        step->step == STEP_TOLD || step->step == STEP_COPY || step->step == STEP_PIN ||
+        step->step == STEP_CLOSE || step->step == STEP_AGAIN)
         return false;
     return length == 0 ||
            (strncmp(path, target, length) == 0 && (path[length] == '\0' || path[length] == '/'));

@@ -46,6 +46,7 @@ enum image_step {
     STEP_AGAIN,     /* what is at source inside, with all that is mounted in it */
     STEP_CLOSE,     /* a tmpfs of ours is complete: read-only from now on */
     STEP_SEAL_ALL,  /* all that is mounted so far, and the root itself */
+    STEP_TOLD,      /* a file of the sandbox's own: PART_TOLD */
     STEP_COUNT,
 };
 
@@ -63,7 +64,7 @@ enum {
 struct image_mount {
     uint8_t step; /* enum image_step */
     uint8_t flags;
-    uint16_t mode; /* of what is made: STEP_DIR, STEP_TEXT, STEP_TMPFS, STEP_PRIVATE */
+    uint16_t mode; /* of what is made: STEP_DIR, STEP_TEXT, STEP_TOLD, STEP_TMPFS, STEP_PRIVATE */
     uint32_t source, target;
     uint64_t size_bytes; /* STEP_TMPFS, STEP_POOL; of STEP_NODE the device that it must be, 256 *
                           * major + minor, or 0 */
@@ -76,6 +77,20 @@ struct image_rule {
     uint8_t authority;
     uint8_t reserved;
     uint16_t order; /* of the layer */
+};
+
+/* The words of a rule: those of the same number in PART_RULES, or none at all. */
+struct image_words {
+    uint32_t reason;
+    uint32_t suffixes; /* each with its dot, and a slash between them */
+    uint64_t max_file_bytes;
+};
+
+/* Whose rules those of an authority and an order are. */
+struct image_layer {
+    uint32_t name;
+    uint8_t id, authority;
+    uint16_t order;
 };
 
 /* A rule on hosts, and an entry of a list: see wire/rules.h. */
@@ -189,6 +204,8 @@ enum image_flag {
         128, /* made from many files, from some that changed, or in haste: for one start only */
     IMAGE_HANDS_OVER = 4096, /* with IMAGE_STEERS: TCP is connected by the supervisor alone, which
                                 hands sockets of the host's in for opaque rules */
+    IMAGE_ASKS = 131072,     /* a rule on paths says ask: the supervisor may have to */
+    IMAGE_AROUND = 262144,   /* it was made inside another sandbox */
 };
 
 /* The order is the order of the sizes in image.c. */
@@ -206,6 +223,9 @@ enum image_part {
     PART_WATCHES,
     PART_PORTS,   /* uint32_t, with IMAGE_PLAIN: those that are answered inside */
     PART_NOTES,   /* uint32_t strings: what is not enforced here, for status */
+    PART_WORDS,   /* struct image_words */
+    PART_LAYERS,  /* struct image_layer */
+    PART_TOLD,    /* bytes: an image with what the command may know of its rules; see TOLD_PATH */
     PART_STRINGS, /* bytes */
     PART_COUNT,
 };
@@ -229,6 +249,7 @@ struct image {
     uint32_t last_capability; /* that the kernel has */
     uint32_t dropped;         /* of the notes: what was asked for, and best effort goes without */
     uint32_t backend;         /* enum backend_id: what carries it out */
+    uint32_t ask_seconds;     /* SETTING_ASK_TIMEOUT */
     uint8_t network_mode, network_unlisted; /* SETTING_NETWORK_MODE, SETTING_NETWORK_UNLISTED */
     uint16_t network_mtu;    /* SETTING_NETWORK_MTU; 0: the kernel's, or the engine's own */
     uint32_t upstream_proxy; /* string: SETTING_NETWORK_UPSTREAM_PROXY; 0: none */
@@ -245,6 +266,11 @@ struct image {
 };
 
 extern const char image_magic[8];
+
+/* Where a sandbox has what it is told of its own rules: an image with nothing but PART_RULES and
+ * what belongs to it. The launcher does not read it. */
+#define TOLD_PATH "/dev/bawn"
+enum { TOLD_BYTES_MAX = 1 << 20 }; /* more is not told: the root is small */
 
 /* An image that somebody else made: 0, or -EBADMSG when any offset leads astray. */
 int image_check(const void *bytes, size_t size, struct bawn_error *err);

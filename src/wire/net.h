@@ -58,11 +58,12 @@ enum { NET_PORT = LIMIT_OWN_PORT, NET_DNS_PORT = 53 };
 
 /* What is said on the control socket: one packet is a kind, and what belongs to it. */
 enum net_kind {
-    NET_RESOLV, /* launcher -> net: the host's resolv.conf. First of all, and when it changed */
-    NET_LOOK,   /* net -> launcher: look whether it changed; an answer comes only then */
-    NET_WHO,    /* net -> launcher: struct net_question; launcher -> net: struct net_answer, in the
-                   order of the questions */
-    NET_LOGIN,  /* launcher -> net: USER:PASSWORD at the upstream proxy. Before net starts */
+    NET_RESOLV,  /* launcher -> net: the host's resolv.conf. First of all, and when it changed */
+    NET_LOOK,    /* net -> launcher: look whether it changed; an answer comes only then */
+    NET_WHO,     /* net -> launcher: struct net_question; launcher -> net: struct net_answer, in the
+                    order of the questions */
+    NET_LOGIN,   /* launcher -> net: USER:PASSWORD at the upstream proxy. Before net starts */
+    NET_VERDICT, /* launcher -> net: struct ask_verdict (wire/ask.h) */
     NET_KINDS,
 };
 

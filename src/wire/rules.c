@@ -2,6 +2,7 @@
 #include "wire/rules.h"
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "policy/build.h"
 #include "policy/message.h"
 #include "policy/proxy.h"
@@ -14,6 +15,7 @@ enum {
     IS_REPEAT = 2,
     IS_READ_ONLY = 4,
     IS_ONLY_DIR = 8,
+    IS_KEPT = 16,
 };
 enum {
     IS_OPAQUE = 1,
@@ -35,12 +37,37 @@ struct image_rule rules_pack(const struct path_rule *rule, rules_string string, 
         .kind = (uint8_t)rule->kind,
         .read = (uint8_t)rule->read,
         .write = (uint8_t)rule->write,
-        .flags =
-            (uint8_t)((rule->wild ? IS_WILD : 0) | (rule->is_repeat ? IS_REPEAT : 0) |
-                      (rule->read_only ? IS_READ_ONLY : 0) | (rule->only_dir ? IS_ONLY_DIR : 0)),
+        .flags = (uint8_t)((rule->wild ? IS_WILD : 0) | (rule->is_repeat ? IS_REPEAT : 0) |
+                           (rule->read_only ? IS_READ_ONLY : 0) |
+                           (rule->only_dir ? IS_ONLY_DIR : 0) | (rule->is_kept ? IS_KEPT : 0)),
         .authority = (uint8_t)rule->layer->authority,
         .order = (uint16_t)rule->layer->order,
     };
+}
+
+/* "" is no suffix: none has a slash, and what they were is told by what is between these. */
+struct image_words rules_pack_words(const struct path_rule *rule, rules_string string,
+                                    void *context)
+{
+    autostrbuf struct strbuf suffixes = {0};
+    struct image_words words = {.reason = pack_string(rule->reason, string, context),
+                                .max_file_bytes = rule->max_file_bytes};
+
+    for (const char *const *suffix = rule->suffixes; suffix && *suffix; suffix++)
+        strbuf_addf(&suffixes, "%s/", *suffix);
+    /* A list without an entry allows nothing. */
+    if (rule->suffixes && !suffixes.length)
+        strbuf_add(&suffixes, "/");
+    words.suffixes = pack_string(suffixes.text, string, context);
+    return words;
+}
+
+struct image_layer rules_pack_layer(const struct layer *layer, rules_string string, void *context)
+{
+    return (struct image_layer){.name = pack_string(layer->name, string, context),
+                                .id = (uint8_t)layer->id,
+                                .authority = (uint8_t)layer->authority,
+                                .order = (uint16_t)layer->order};
 }
 
 struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string string,
@@ -59,7 +86,8 @@ struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string s
 bool rules_keep_list(enum list_id list)
 {
     return list == LIST_NETWORK_HOSTS || list == LIST_NETWORK_HOST_PORTS ||
-           list == LIST_NETWORK_PUBLISH || list == LIST_NETWORK_UPSTREAM_NO_PROXY;
+           list == LIST_NETWORK_PUBLISH || list == LIST_NETWORK_UPSTREAM_NO_PROXY ||
+           list == LIST_NETWORK_UNIX_SOCKETS;
 }
 
 struct image_item rules_pack_item(const struct item *item, rules_string string, void *context)
@@ -103,9 +131,46 @@ static int bad_rule(struct bawn_error *err)
     return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown rule");
 }
 
+/* ".c/.h/", or "/" for none. */
+static const char *const *unpack_suffixes(const char *text, struct arena *arena)
+{
+    size_t count = 0;
+    const char **suffixes;
+
+    for (const char *at = text; (at = strchr(at, '/')); at++)
+        count++;
+    suffixes = arena_alloc(arena, (count + 1) * sizeof(*suffixes));
+    count = 0;
+    for (const char *at = text, *end; suffixes && (end = strchr(at, '/')); at = end + 1) {
+        if (end == at)
+            continue;
+        suffixes[count] = arena_strndup(arena, at, (size_t)(end - at));
+        if (!suffixes[count++])
+            return NULL;
+    }
+    if (suffixes)
+        suffixes[count] = NULL;
+    return suffixes;
+}
+
+static bool unpack_words(const struct image *image, size_t number, struct arena *arena,
+                         struct path_rule *rule)
+{
+    const struct image_words *words = image_part(image, PART_WORDS);
+
+    if (number >= image_count(image, PART_WORDS))
+        return true;
+    rule->reason = unpack_string(image, words[number].reason);
+    rule->max_file_bytes = words[number].max_file_bytes;
+    if (words[number].suffixes)
+        rule->suffixes = unpack_suffixes(image_string(image, words[number].suffixes), arena);
+    return !words[number].suffixes || rule->suffixes;
+}
+
 static int unpack_rule(const struct image *image, const struct image_rule *from,
                        struct policy *policy, struct bawn_error *err)
 {
+    const struct image_rule *first = image_part(image, PART_RULES);
     const struct layer *layer;
     struct path_rule *rule;
 
@@ -128,9 +193,11 @@ static int unpack_rule(const struct image *image, const struct image_rule *from,
         .is_repeat = from->flags & IS_REPEAT,
         .read_only = from->flags & IS_READ_ONLY,
         .only_dir = from->flags & IS_ONLY_DIR,
+        .is_kept = from->flags & IS_KEPT,
         .layer = layer,
     };
-    if (!vec_push(&policy->rules, rule))
+    if (!unpack_words(image, (size_t)(from - first), &policy->arena, rule) ||
+        !vec_push(&policy->rules, rule))
         return error_memory(err);
     return pathtree_add(&policy->tree, &policy->arena, rule, err);
 }
@@ -141,20 +208,41 @@ static void unpack_setting(struct policy *policy, enum setting_id id, uint64_t n
     policy->settings[id].number = number;
 }
 
+/* Where the image names them; find_layer makes those that it does not. */
+static int unpack_layers(const struct image *image, struct policy *policy, struct bawn_error *err)
+{
+    image_each (image, PART_LAYERS, struct image_layer, from) {
+        struct layer *layer = arena_new(&policy->arena, struct layer);
+
+        if (from->authority >= AUTHORITY_COUNT || from->id > LAYER_FLAGS)
+            return bad_rule(err);
+        if (!layer)
+            return error_memory(err);
+        *layer = (struct layer){.id = from->id,
+                                .authority = from->authority,
+                                .order = from->order,
+                                .name = unpack_string(image, from->name)};
+        if (!vec_push(&policy->layers, layer))
+            return error_memory(err);
+    }
+    return 0;
+}
+
 int rules_unpack(const struct image *image, struct policy *policy, struct bawn_error *err)
 {
+    int r;
+
     if (image->reads > READS_STATIC)
         return error_set(err, EBADMSG, "image.bad_rule", "the compiled policy has an unknown mode");
     policy->workspace = image_string(image, image->workspace);
     policy->home = image_string(image, image->home);
     unpack_setting(policy, SETTING_READS, image->reads);
+    r = unpack_layers(image, policy, err);
     image_each (image, PART_RULES, struct image_rule, rule) {
-        int r = unpack_rule(image, rule, policy, err);
-
-        if (r < 0)
-            return r;
+        if (r == 0)
+            r = unpack_rule(image, rule, policy, err);
     }
-    return 0;
+    return r;
 }
 
 static int unpack_net_rule(const struct image *image, const struct image_net_rule *from,

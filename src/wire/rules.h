@@ -15,6 +15,10 @@
 typedef uint32_t (*rules_string)(void *context, const char *text);
 
 struct image_rule rules_pack(const struct path_rule *rule, rules_string string, void *context);
+/* What is said of a rule, and by whom: for an image that explains. */
+struct image_words rules_pack_words(const struct path_rule *rule, rules_string string,
+                                    void *context);
+struct image_layer rules_pack_layer(const struct layer *layer, rules_string string, void *context);
 struct image_net_rule rules_pack_net(const struct net_rule *rule, rules_string string,
                                      void *context);
 struct image_item rules_pack_item(const struct item *item, rules_string string, void *context);

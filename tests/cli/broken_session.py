@@ -13,7 +13,7 @@ METRICS, FAILED, EXITED, HOSTS = 3, 8, 7, 11
 STARTING = 8
 
 
-def message(kind, version=3, job=1, value=0, flags=0, behind=b""):
+def message(kind, version=4, job=1, value=0, flags=0, behind=b""):
     return struct.pack("<IIIIiII", version, kind, job, flags, value, 0, 0) + bytes(68) + behind
 
 

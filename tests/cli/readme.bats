@@ -35,7 +35,7 @@ words() { grep -oE -- "$1" "$README" | sort -u; }
 @test "README: each verb and each option that it names is there" {
     local word
 
-    for word in run shell audit check plan policy 'policy import' 'policy export' 'policy show' 'policy save' 'gen nft'; do
+    for word in run shell audit supervise check plan policy 'policy import' 'policy export' 'policy show' 'policy save' 'gen nft'; do
         # shellcheck disable=SC2086 # two words
         "$BAWN" help $word
     done >"$BATS_TEST_TMPDIR/help"

@@ -33,6 +33,10 @@ class Query:
     def can(_row):
         return True
 
+    @staticmethod
+    def why_not(_case):
+        return None
+
     def ask(self, world, rows):
         return [self.ask_one(world, row) for row in rows] if len(rows) < 2 else self.ask_all(world, rows)
 
@@ -94,6 +98,11 @@ class Kernel:
     def can(row):
         """A question about a path's name alone has no answer of the kernel's, nor has a senseless one."""
         return row.operation in (*PATHS, "connect", "load") and row.verdict != "error"
+
+    @staticmethod
+    def why_not(_case):
+        """Why no row of a case can be asked in this way."""
+        return None
 
     def ask(self, world, rows):
         if rows[0].operation == "load":
@@ -265,6 +274,60 @@ def prepare_outer(world):
     os.makedirs("/etc/bawn", exist_ok=True)
 
 
+class Own(Query):
+    """bawn check inside a sandbox, about that very sandbox: what it is told of its rules, and what the kernel
+    there says. A case has no libraries of its own, so the program brings them along."""
+    name, worlds, is_query = "own", (True,), False
+    can = staticmethod(Kernel.can)
+
+    @staticmethod
+    def why_not(case):
+        """Nobody is told where /dev is the host's: the profile none makes none. A terminal needs a /dev, too."""
+        if case.can_ask:
+            return "a run with a terminal has a terminal inside"
+        text = b"".join(text for _, text in case.layers) + "".join(case.keys).encode()
+        shows_all = re.search(rb"root: /,|reads(=|: *)static", text)
+        return "/dev is the host's, with no place for what is told" if case.profile == "none" and shows_all else None
+
+    def ask(self, world, rows):
+        if rows[0].operation == "load":
+            return [None for _ in rows]
+        world.bring_asker()
+        return super().ask(world, rows)
+
+    def check(self, world, operation, rows):
+        # A case need not show the workspace, but who asks about the directory it is in must be there.
+        is_there = any(b"/cwd" in row.what for row in rows)
+        more = ["--best-effort"] if world.case.best_effort else []
+        there = world.inside(START.encode())
+        done = world.run(["run", "-q", *more, *world.policy(), "--ro", START, "--",
+                          there + b"/libs/ld", "--library-path", there + b"/libs", there + b"/program",
+                          "check", operation, "--json", "-q", "--", *[spell_own(world, row) for row in rows]],
+                         cwd=vectors.WORKSPACE if is_there else START)
+        if not done.stdout.strip():
+            raise NotTried(f"status {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        return json.loads(done.stdout.decode("utf-8", "surrogateescape"))
+
+    def compare(self, row, data):
+        got = "error" if data.get("error") else data["verdict"]
+        if got != row.verdict:
+            return f"{got} {data.get('rule', data.get('error'))}"
+        if data["sandbox"] != "this":
+            return f"about another sandbox: {data}"
+        # What nobody inside may know is refused without a name, or by the lists; a run looks for sockets and seals.
+        if got == "deny" and re.match("(default|unlisted|this sandbox|policy file|secret .*|deny socket .*)$", data["rule"]):
+            return None
+        return None if data["rule"] == row.rule else f"{got} {data['rule']}"
+
+
+def spell_own(world, row):
+    """A path as it is inside."""
+    if is_host(row):
+        return row.what
+    kind, path = (b"unix:", row.what[5:]) if row.what.startswith(b"unix:") else (b"", row.what)
+    return kind + world.inside(os.path.join(vectors.WORKSPACE.encode(), path))
+
+
 class NestedQuery(Query):
     """bawn check inside a sandbox."""
     name, is_nested = "nested query", True
@@ -285,5 +348,5 @@ class Nested(Kernel):
         return super().start(world, lines, when_ready)
 
 
-WAYS = {way.name: way for way in (Query(), Kernel(), NestedQuery(), Nested(), Bare())}
-USUAL = ["query", "kernel", "nested query", "nested"]
+WAYS = {way.name: way for way in (Query(), Kernel(), Own(), NestedQuery(), Nested(), Bare())}
+USUAL = ["query", "kernel", "own", "nested query", "nested"]

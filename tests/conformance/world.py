@@ -151,8 +151,10 @@ class World:
             self.make_dirs(path.encode())
         self.own(TOP)
         os.mkdir(BIN)
+        self.programs = programs
         for name, data in programs.items():
-            self.make_file(f"{START if name == 'probe' else BIN}/{name}".encode(), data, 0o755)
+            if not name.startswith("libs/"):
+                self.make_file(f"{START if name == 'probe' else BIN}/{name}".encode(), data, 0o755)
         for kind, text in self.case.layers:
             # With an org policy each run must be recorded, which a sandbox in a sandbox without a home cannot.
             if kind == "org":
@@ -170,6 +172,13 @@ class World:
                 self.run(["policy", "approve", "--yes", "-C", vectors.WORKSPACE, LAYERS[kind]], check=True)
         if self.there is not None:
             self.seed(programs["probe"])
+
+    def bring_asker(self):
+        """What asks inside, where there is nothing of the host's, with its libraries."""
+        for name, data in self.programs.items():
+            if name.startswith("libs/") or name == "bawn-policy":
+                # By a name that no pattern of a case matches.
+                self.make_file(f"{START}/{name.replace('bawn-policy', 'program')}".encode(), data, 0o755)
 
     def make_later(self):
         for line in self.case.later:
@@ -273,7 +282,8 @@ class World:
         """bawn, as the user of the case."""
         more.setdefault("stdin", subprocess.DEVNULL)
         more.setdefault("stderr", subprocess.PIPE)
-        return subprocess.run([f"{BIN}/bawn", *arguments], cwd=START, timeout=60,
+        more.setdefault("cwd", START)
+        return subprocess.run([f"{BIN}/bawn", *arguments], timeout=60,
                               env=self.environment(), stdout=subprocess.PIPE,
                               preexec_fn=self.become, **more)
 

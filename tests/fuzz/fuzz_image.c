@@ -41,6 +41,12 @@ static void read_all(const struct image *image)
     }
     image_each (image, PART_NOTES, uint32_t, note)
         read_string(image, *note);
+    image_each (image, PART_WORDS, struct image_words, words) {
+        read_string(image, words->reason);
+        read_string(image, words->suffixes);
+    }
+    image_each (image, PART_LAYERS, struct image_layer, layer)
+        read_string(image, layer->name);
     fuzz_require(image_count(image, PART_PORTS) <= LIMIT_STEERED_PORTS);
     image_each (image, PART_PORTS, uint32_t, port)
         fuzz_require(*port > 0 && *port <= UINT16_MAX);
@@ -93,12 +99,15 @@ struct whole {
     struct image_dep deps[2];
     struct sock_filter filter[4];
     struct image_rule rules[4];
+    struct image_words words[4];
+    struct image_layer layers[2];
     struct image_net_rule net_rules[2];
     struct image_item items[2];
     struct image_env env[2];
     struct image_watch watches[2];
     uint32_t ports[2];
     uint32_t notes[2];
+    char told[8];
     char strings[64];
 };
 
@@ -124,6 +133,8 @@ static void make_whole(struct whole *whole)
                                       {.value = 46, .list = LIST_NETWORK_HOST_PORTS}},
                             .watches = {{.path = 1, .tree = 1}, {.path = 21, .flags = 1}},
                             .ports = {80, 65535},
+                            .words = {{.reason = 7}, {.suffixes = 1, .max_file_bytes = 9}},
+                            .layers = {{.name = 21, .authority = AUTHORITY_USER, .order = 1}},
                             .notes = {7, 1}};
     memcpy(whole->strings, strings, sizeof(strings));
     image->workspace = image->workspace_at = image->cwd = 1;
@@ -140,6 +151,9 @@ static void make_whole(struct whole *whole)
     image->parts[PART_ENV] = span_of(offsetof(struct whole, env), 2);
     image->parts[PART_PORTS] = span_of(offsetof(struct whole, ports), 2);
     image->parts[PART_NOTES] = span_of(offsetof(struct whole, notes), 2);
+    image->parts[PART_WORDS] = span_of(offsetof(struct whole, words), 4);
+    image->parts[PART_LAYERS] = span_of(offsetof(struct whole, layers), 2);
+    image->parts[PART_TOLD] = span_of(offsetof(struct whole, told), sizeof(whole->told));
     image->parts[PART_STRINGS] = span_of(offsetof(struct whole, strings), sizeof(whole->strings));
     /* What is compared with a constant is not what is tried here. */
     memcpy(image->magic, image_magic, sizeof(image_magic));

@@ -344,7 +344,7 @@ struct sandbox {
     int sock;
     int fds[2]; /* listener, root */
     struct supervisor *supervisor;
-    unsigned refusals, reports; /* what was refused, and in how many events that was told */
+    unsigned refusals, reports; /* what was refused, and in how many events that was noted_by */
     unsigned lost;              /* and what was not */
     char refused[65536];        /* each "SYSCALL PATH ERRNO RULE\n" */
 };
@@ -364,6 +364,11 @@ static inline void note_refusal(void *context, const struct event *event)
                    strerrorname_np(event->errnum),
                    event->texts[EVENT_RULE] ? event->texts[EVENT_RULE] : "");
 }
+
+/* Set before the start: a rule asks about files that end in .ask, and who is asked. */
+static bool (*asked)(void *context, const struct event *event);
+static report_event noted_by; /* NULL: what is refused is noted */
+static int answers;
 
 /* No capability is left: like a command in a sandbox of bawn's. */
 static inline void drop_rights(void)
@@ -441,6 +446,10 @@ static inline void sandbox_start(struct sandbox *sandbox, const struct command *
 
     memset(sandbox, 0, sizeof(*sandbox));
     make_image(&sandbox->image);
+    if (asked) {
+        sandbox->image.header.flags |= IMAGE_ASKS;
+        add_rule(&sandbox->image, "/w/**/*.ask", RULE_PATTERN, ACCESS_UNSET, ACCESS_ASK, RULE_WILD);
+    }
     sandbox->host_uid = host_uid;
     if (host_uid != OWN_ID)
         sandbox->image.header.host_uid = sandbox->image.header.host_gid = host_uid;
@@ -465,7 +474,9 @@ static inline void sandbox_start(struct sandbox *sandbox, const struct command *
     options = (struct supervisor_options){.image = &sandbox->image.header,
                                           .notify_fd = sandbox->fds[0],
                                           .root_fd = sandbox->fds[1],
-                                          .report = note_refusal,
+                                          .report = noted_by ? noted_by : note_refusal,
+                                          .ask = asked,
+                                          .answer_fd = answers,
                                           .context = sandbox};
     ck_assert_int_eq(supervisor_new(&options, &sandbox->supervisor, &err), 0);
 }

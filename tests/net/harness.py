@@ -13,12 +13,14 @@ import threading
 import time
 
 PORT = 800
-BARRED, REACHED = 7, 8
-RESOLV, WHO = 0, 2
+BARRED, REACHED, ASKED, GIVEN_UP = 7, 8, 11, 12
+RESOLV, WHO, VERDICT = 0, 2, 4
+ONCE, SESSION = 0, 1
+BY_CLIENT, BY_TIME, BY_NOBODY = 1, 2, 3
 QUESTION = struct.Struct("=2IQ4H16s16s")
 ANSWER = struct.Struct("=IiQQ16s1024s")
 CLIENT = (4711, b"tester", b"/usr/bin/tester")  # who every client is, as the launcher would tell it
-EVENT_HEAD = struct.Struct("=4I2i2I2Q2I")
+EVENT_HEAD = struct.Struct("=4I2i2I2Q2IQ")
 
 
 def enter_namespace():
@@ -61,9 +63,11 @@ class Event:
         texts = data[EVENT_HEAD.size:].split(b"\0")
         self.what, self.verdict, self.pid, self.times = head[1], head[3], head[4], head[6]
         self.sent, self.received = head[8], head[9]
+        self.number = head[12]
         self.way, self.host, self.rule = (text.decode() for text in texts[1:4])
         self.message, self.hint = (text.decode() for text in texts[5:7])
         self.comm, self.exe = texts[0].decode(), texts[7].decode()
+        self.op, self.grant, self.grant_tree = (text.decode() for text in texts[9:12])
 
 
 def steer():
@@ -125,6 +129,7 @@ class Net:
         self.pid = self.process.pid
         self.programs = 0  # which ones every client is
         self.questions, self.answers = [], True
+        self.unknown = False  # nobody has the client's end
         threading.Thread(target=self.answer, daemon=True).start()
 
     def answer(self):
@@ -141,7 +146,7 @@ class Net:
                 self.questions.append(question)
                 if not self.answers:
                     continue
-                pid, comm, exe = CLIENT
+                pid, comm, exe = (0, b"", b"") if self.unknown else CLIENT
                 self.control.send(ANSWER.pack(WHO, pid, question[2], self.programs if question[1] else 0, comm, exe))
 
     def events(self, seconds=0.0):
@@ -153,6 +158,19 @@ class Net:
                 found.append(Event(self.channel.recv(65536)))
             except (TimeoutError, BlockingIOError):
                 return found
+
+    def asked(self, count=1, seconds=3.0):
+        """Questions for people, when so many have come."""
+        found = []
+        until(lambda: found.extend(event for event in self.events(0.01) if event.what == ASKED) or len(found) >= count,
+              seconds)
+        if len(found) != count:
+            raise AssertionError(f"{count} were to be asked: {[event.host for event in found]}")
+        return found
+
+    def settle(self, question, is_allowed, scope=ONCE, by=BY_CLIENT):
+        """As the launcher does, when somebody has answered."""
+        self.control.send(struct.pack("=2IQ2I", VERDICT, scope, question.number, is_allowed, by))
 
     def fds(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))

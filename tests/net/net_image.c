@@ -3,8 +3,8 @@
  * Writes a compiled plan that has rules on hosts and nothing else, as bawn-net reads it.
  *
  *     net_image proxy|isolated WORD...
- *     allow=HOST opaque=HOST ech=HOST ask=HOST deny=HOST pin=NAME=ADDRESS port=PORT
- *     upstream=http://HOST:PORT direct=HOST
+ *     allow=HOST opaque=HOST ech=HOST ask=HOST ask-opaque=HOST deny=HOST pin=NAME=ADDRESS port=PORT
+ *     upstream=http://HOST:PORT direct=HOST unlisted=ask patience=SECONDS
  */
 #include "policy/model.h"
 #include "wire/rules.h"
@@ -39,10 +39,10 @@ static void add_rule(struct test_image *image, const char *kind, const char *hos
     const struct layer layer = {.authority = AUTHORITY_USER};
     const struct net_rule rule = {
         .spelled = host,
-        .verdict = strcmp(kind, "deny") == 0  ? NET_DENY
-                   : strcmp(kind, "ask") == 0 ? NET_ASK
-                                              : NET_ALLOW,
-        .opaque = strcmp(kind, "opaque") == 0,
+        .verdict = strcmp(kind, "deny") == 0      ? NET_DENY
+                   : strncmp(kind, "ask", 3) == 0 ? NET_ASK
+                                                  : NET_ALLOW,
+        .opaque = strstr(kind, "opaque") != NULL,
         .ech = strcmp(kind, "ech") == 0,
         .layer = &layer,
     };
@@ -73,6 +73,10 @@ static void add_word(struct test_image *image, char *word)
         add_item(image, LIST_NETWORK_HOST_PORTS, NULL, value);
     } else if (strcmp(word, "direct") == 0) {
         add_item(image, LIST_NETWORK_UPSTREAM_NO_PROXY, NULL, value);
+    } else if (strcmp(word, "unlisted") == 0) {
+        image->header.network_unlisted = UNLISTED_ASK;
+    } else if (strcmp(word, "patience") == 0) {
+        image->header.ask_seconds = (uint32_t)strtoul(value, NULL, 10);
     } else if (strcmp(word, "upstream") == 0) {
         image->header.upstream_proxy = keep_string(image, value);
     } else if (strcmp(word, "pin") == 0 && (second = strchr(value, '='))) {

@@ -134,7 +134,8 @@ static const char *looks_up(const char *text, char *program, const char *name)
     return access_word(access);
 }
 
-static const char *leads(const char *text, const char *name, const char *address)
+static const char *leads_for(bool is_approved, const char *text, const char *name,
+                             const char *address)
 {
     struct document document = {LAYER_USER, AUTHORITY_USER, text};
     struct net_decision decision;
@@ -144,9 +145,14 @@ static const char *leads(const char *text, const char *name, const char *address
     load(&test, &document, 1);
     ck_assert_ptr_null(host_parse_target(name, &host));
     ck_assert(host_parse_address(address, &has));
-    decide_net_address(&test.policy, &host, &has, &decision);
+    decide_net_address(&test.policy, &host, is_approved, &has, &decision);
     test_policy_done(&test);
     return access_word(decision.access);
+}
+
+static const char *leads(const char *text, const char *name, const char *address)
+{
+    return leads_for(false, text, name, address);
 }
 
 /* What they make of a setting, as it was written. */
@@ -985,6 +991,30 @@ START_TEST(address_that_a_rule_gives_to_a_program_is_no_name_for_others)
 }
 END_TEST
 
+/* A person said yes to the name, and to nothing else. */
+START_TEST(who_approves_a_name_approves_no_address)
+{
+    static const char text[] = "sandbox:\n  network:\n    mode: proxy\n    unlisted: ask\n"
+                               "    ask: ['10.0.0.0/8', ask.test]\n"
+                               "    deny: ['203.0.113.0/24', deny.test]\n"
+                               "    hosts: {pinned.test: 10.0.0.7, private.test: 192.168.0.7}\n";
+
+    ck_assert_str_eq(leads(text, "a.test:1", "192.0.1.1"), "ask");
+    ck_assert_str_eq(leads_for(true, text, "a.test:1", "192.0.1.1"), "allow");
+    ck_assert_str_eq(leads_for(true, text, "ask.test:1", "192.0.1.1"), "allow");
+    ck_assert_str_eq(leads_for(true, text, "a.test:1", "10.0.0.7"), "ask");
+    ck_assert_str_eq(leads_for(true, text, "a.test:1", "192.168.0.7"), "deny");
+    ck_assert_str_eq(leads_for(true, text, "a.test:1", "127.0.0.1"), "deny");
+    ck_assert_str_eq(leads_for(true, text, "a.test:1", "169.254.169.254"), "deny");
+    ck_assert_str_eq(leads_for(true, text, "a.test:1", "203.0.113.1"), "deny");
+    ck_assert_str_eq(leads_for(true, text, "deny.test:1", "192.0.1.1"), "deny");
+    /* The policy itself says where these lead. */
+    ck_assert_str_eq(leads_for(true, text, "pinned.test:1", "10.0.0.7"), "allow");
+    ck_assert_str_eq(leads_for(true, text, "private.test:1", "192.168.0.7"), "allow");
+    ck_assert_str_eq(leads_for(true, text, "pinned.test:1", "10.0.0.8"), "ask");
+}
+END_TEST
+
 START_TEST(value_that_was_refused_is_not_set)
 {
     sets(SETTING_READS, NULL, PROJECT("sandbox: {reads: static}\n"));
@@ -1106,6 +1136,7 @@ static void add_answers(Suite *suite)
         name_that_a_rule_for_a_program_spells_out_may_be_looked_up,
         question_about_one_program_is_none_about_the_others,
         address_that_a_rule_gives_to_a_program_is_no_name_for_others,
+        who_approves_a_name_approves_no_address,
         value_that_was_refused_is_not_set,
     };
 

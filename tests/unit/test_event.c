@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 56 }; /* in front of the texts */
+enum { HEAD_BYTES = 64 }; /* in front of the texts */
 
 static const struct event whole = {.what = EVENT_REFUSED,
                                    .who = WHO_CALLS,

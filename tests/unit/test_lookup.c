@@ -25,13 +25,16 @@
     "  network:\n"                                                                                 \
     "    mode: proxy\n"                                                                            \
     "    allow: ['**.example', 'only.test:443', '10.1.0.0/16', '10.2.0.1:8080']\n"                 \
-    "    deny: ['198.51.100.0/24']\n"                                                              \
+    "    deny: ['198.51.100.0/24', c.denied.test, 'd.denied.test:22']\n"                           \
+    "    ask: ['asked.test', '10.3.0.0/16', '192.0.2.0/24']\n"                                     \
     "    hosts: {pinned.example: 10.9.9.9}\n"
 
 static struct stub_row rows[] = {
     {"ok.example", "A 203.0.113.10 A 203.0.113.11 AAAA 2001:db8:1::10", .lasts_seconds = 60},
     {"six.example", "AAAA 2001:db8:1::6", .lasts_seconds = 60},
     {"alias.example", "CNAME b.test CNAME c.test A 203.0.113.12", .lasts_seconds = 60},
+    {"hidden.example", "CNAME b.test CNAME C.denied.test A 203.0.113.12", .lasts_seconds = 60},
+    {"ported.example", "CNAME d.denied.test A 203.0.113.12", .lasts_seconds = 60},
     {"gone.example", .code = 3},
     {"empty.example", .code = 0},
     {"failing.example", .code = 2},
@@ -43,6 +46,11 @@ static struct stub_row rows[] = {
     {"denied.example", "A 198.51.100.1", .lasts_seconds = 60},
     {"listed.example", "A 10.1.2.3 A 203.0.113.16", .lasts_seconds = 60},
     {"port.example", "A 10.2.0.1", .lasts_seconds = 60},
+    {"asked.test", "A 203.0.113.20", .lasts_seconds = 60},
+    {"asks.example", "A 203.0.113.21 A 10.3.0.1", .lasts_seconds = 60},
+    {"range.example", "A 192.0.2.1 A 192.0.2.2", .lasts_seconds = 60},
+    {"either.example", "A 192.0.2.1 A 203.0.113.22", .lasts_seconds = 60},
+    {"worse.example", "A 10.3.0.1 A 192.168.1.1", .lasts_seconds = 60},
     {"only.test", "A 203.0.113.17", .lasts_seconds = 60},
     {"id.example", "A 203.0.113.18", .lasts_seconds = 60, .way = STUB_WRONG_ID},
     {"place.example", "A 203.0.113.19", .lasts_seconds = 60, .way = STUB_WRONG_PLACE},
@@ -113,13 +121,31 @@ static void on_done(void *context, const struct lookup_answer *answer)
                        answer->decision.rule ? ": " : "",
                        answer->decision.rule ? answer->decision.rule->spelled : "");
     ck_assert((answer->end == LOOKUP_FOUND) == (answer->failure == NULL));
-    ck_assert((answer->end == LOOKUP_BARRED) == (answer->decision.access != ACCESS_UNSET) ||
+    ck_assert((answer->end == LOOKUP_BARRED || answer->end == LOOKUP_ASKS) ==
+                  (answer->decision.access != ACCESS_UNSET) ||
               answer->end == LOOKUP_FOUND);
+    if (answer->end == LOOKUP_ASKS)
+        (void)snprintf(said, sizeof(said), "ask %s:%u", answer->asked.name, answer->asked.port);
     if (++calls == wanted)
         hub_end(&hub);
 }
 
-static const char *look_up_as(const char *target, bool is_own)
+/* Who wants it: the command, the policy itself, the command with a person's yes. */
+enum wanter { FOR_COMMAND, FOR_POLICY, FOR_APPROVED };
+
+static int start(enum wanter wanter, const struct host *name, struct lookup **ret_lookup)
+{
+    switch (wanter) {
+    case FOR_POLICY:
+        return lookup_start_own(lookups, name, on_done, NULL, ret_lookup, NULL);
+    case FOR_APPROVED:
+        return lookup_start_approved(lookups, name, on_done, NULL, ret_lookup, NULL);
+    default:
+        return lookup_start(lookups, name, on_done, NULL, ret_lookup, NULL);
+    }
+}
+
+static const char *look_up_for(enum wanter wanter, const char *target)
 {
     struct host name = host_of(target);
     struct lookup *lookup;
@@ -127,9 +153,7 @@ static const char *look_up_as(const char *target, bool is_own)
     calls = 0;
     wanted = 1;
     said[0] = '\0';
-    ck_assert_int_eq(
-        (is_own ? lookup_start_own : lookup_start)(lookups, &name, on_done, NULL, &lookup, NULL),
-        0);
+    ck_assert_int_eq(start(wanter, &name, &lookup), 0);
     ck_assert((lookup == NULL) == (calls == 1));
     if (lookup)
         stub_run(&hub, 8000);
@@ -137,10 +161,35 @@ static const char *look_up_as(const char *target, bool is_own)
     return said;
 }
 
+static const char *look_up_as(const char *target, bool is_own)
+{
+    return look_up_for(is_own ? FOR_POLICY : FOR_COMMAND, target);
+}
+
 static const char *look_up(const char *target)
 {
     return look_up_as(target, false);
 }
+
+/* A yes for the name is none for an address that a rule asks about. */
+START_TEST(a_name_that_was_approved_is_vetted)
+{
+    ck_assert_str_eq(look_up_for(FOR_APPROVED, "asked.test:443"), "203.0.113.20:443");
+    ck_assert_str_eq(look_up("asked.test:443"), "ask 203.0.113.20:443");
+    for (unsigned i = 0; i < 2; i++) {
+        enum wanter wanter = i ? FOR_APPROVED : FOR_COMMAND;
+
+        ck_assert_str_eq(look_up_for(wanter, "asks.example:443"), "ask 10.3.0.1:443");
+        ck_assert_str_eq(look_up_for(wanter, "range.example:443"), "ask 192.0.2.1:443");
+        ck_assert_str_eq(look_up_for(wanter, "either.example:443"), "203.0.113.22:443");
+        ck_assert_str_eq(look_up_for(wanter, "worse.example:443"), "address not allowed: private");
+        ck_assert_str_eq(look_up_for(wanter, "mapped.example:443"),
+                         "address not allowed: link-local (cloud metadata lives there)");
+        ck_assert_str_eq(look_up_for(wanter, "denied.example:443"),
+                         "address not allowed: 198.51.100.0/24");
+    }
+}
+END_TEST
 
 START_TEST(a_name_of_the_policys_own_may_lead_anywhere)
 {
@@ -170,6 +219,20 @@ END_TEST
 START_TEST(an_alias_is_followed)
 {
     ck_assert_str_eq(look_up("alias.example:80"), "203.0.113.12:80");
+}
+END_TEST
+
+/* A denial holds for a host by whatever name it is reached. */
+START_TEST(an_alias_of_a_name_that_is_denied_is_refused)
+{
+    ck_assert_str_eq(look_up("hidden.example:80"), "alias not allowed: c.denied.test");
+    ck_assert_str_eq(look_up("hidden.example"), "alias not allowed: c.denied.test");
+    ck_assert_str_eq(look_up_for(FOR_APPROVED, "hidden.example:443"),
+                     "alias not allowed: c.denied.test");
+    ck_assert_str_eq(look_up_for(FOR_POLICY, "hidden.example:80"), "203.0.113.12:80");
+    ck_assert_str_eq(look_up("ported.example:22"), "alias not allowed: d.denied.test:22");
+    ck_assert_str_eq(look_up("ported.example:80"), "203.0.113.12:80");
+    ck_assert_str_eq(look_up("ported.example"), "203.0.113.12:0");
 }
 END_TEST
 
@@ -552,7 +615,9 @@ int main(void)
     tcase_set_timeout(tests, 30);
     tcase_add_test(tests, a_name_has_the_addresses_of_both_families);
     tcase_add_test(tests, a_name_of_the_policys_own_may_lead_anywhere);
+    tcase_add_test(tests, a_name_that_was_approved_is_vetted);
     tcase_add_test(tests, an_alias_is_followed);
+    tcase_add_test(tests, an_alias_of_a_name_that_is_denied_is_refused);
     tcase_add_test(tests, what_is_not_there_is_told_apart_from_what_failed);
     tcase_add_test(tests, a_failure_is_kept_for_a_while);
     tcase_add_test(tests, silence_ends_and_then_somebody_looks_for_other_resolvers);

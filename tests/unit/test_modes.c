@@ -136,10 +136,62 @@ START_TEST(everything_at_once_has_room)
     for (int i = 0; i < 300; i++)
         modes_scan(&modes, "\033[>65535u", 9);
     modes_scan(&modes, all, sizeof(all) - 1);
+    ck_assert_uint_lt(modes_lend(&modes, text), MODES_TEXT_BYTES - 1);
+    ck_assert_uint_lt(modes_take_back(&modes, false, text), MODES_TEXT_BYTES - 1);
     length = modes_leave(&modes, text);
     ck_assert_uint_gt(length, 100);
     modes_scan(&modes, text, length);
     ck_assert_uint_eq(modes_leave(&modes, text), 0);
+}
+END_TEST
+
+/* Lent and taken back, a terminal is as it was; between, nothing of the command's holds. */
+START_TEST(what_is_lent_comes_back)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(vectors); i++) {
+        struct modes modes = {0}, seen = {0};
+        char text[MODES_TEXT_BYTES], before[MODES_TEXT_BYTES], after[MODES_TEXT_BYTES];
+        size_t length;
+
+        modes_scan(&modes, vectors[i].output, strlen(vectors[i].output));
+        if (modes_is_within(&modes))
+            continue;
+        seen = modes;
+        modes_scan(&seen, text, modes_lend(&modes, text));
+        ck_assert_msg(modes_is_full_screen(&seen), "vector %zu", i);
+        ck_assert_msg(!seen.has_keypad && !seen.has_other_keys && !seen.has_colour &&
+                          !seen.has_charset && !seen.has_region,
+                      "vector %zu", i);
+        modes_scan(&seen, text, modes_take_back(&modes, false, text));
+        ck_assert_msg(modes_is_full_screen(&seen) == modes_is_full_screen(&modes), "vector %zu", i);
+        /* Colours and character sets come back with the cursor, where the screen is ours. */
+        seen.has_colour = modes.has_colour;
+        seen.has_charset = modes.has_charset;
+        length = modes_leave(&modes, before);
+        ck_assert_msg(length == modes_leave(&seen, after) && memcmp(before, after, length) == 0,
+                      "vector %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(the_screen_is_ours_only_where_it_was_not_the_commands)
+{
+    struct modes modes = {0};
+    char text[MODES_TEXT_BYTES];
+
+    text[modes_lend(&modes, text)] = '\0';
+    ck_assert_ptr_nonnull(strstr(text, "\033[?1049h"));
+    text[modes_take_back(&modes, false, text)] = '\0';
+    ck_assert_ptr_nonnull(strstr(text, "\033[?1049l"));
+    modes_scan(&modes, "\033[?1049h\033[3;9r", 14);
+    text[modes_lend(&modes, text)] = '\0';
+    ck_assert_ptr_null(strstr(text, "1049"));
+    text[modes_take_back(&modes, false, text)] = '\0';
+    ck_assert_ptr_null(strstr(text, "1049"));
+    ck_assert_ptr_nonnull(strstr(text, "\033[3;9r"));
+    /* Drawn again it has its region, and the cursor would move. */
+    text[modes_take_back(&modes, true, text)] = '\0';
+    ck_assert_ptr_null(strstr(text, "r"));
 }
 END_TEST
 
@@ -173,6 +225,8 @@ int main(void)
     tcase_add_test(cases, what_was_switched_on_is_taken_back_and_no_more);
     tcase_add_test(cases, leaving_leaves_nothing);
     tcase_add_test(cases, everything_at_once_has_room);
+    tcase_add_test(cases, what_is_lent_comes_back);
+    tcase_add_test(cases, the_screen_is_ours_only_where_it_was_not_the_commands);
     tcase_add_test(cases, noise_is_survived);
     suite_add_tcase(suite, cases);
     return test_run(suite, "modes");

@@ -37,11 +37,11 @@ plan, place = sys.argv[1:]
 data = bytearray(open(plan, "rb").read())
 start = data.index(b"bawnim")
 size = len(data) - start
-for at in range(start, start + 1024, 4):  # thirteen spans: an offset and a count each
-    spans = [struct.unpack_from("II", data, at + 8 * i) for i in range(13)]
+for at in range(start, start + 1024, 4):  # sixteen spans: an offset and a count each
+    spans = [struct.unpack_from("II", data, at + 8 * i) for i in range(16)]
     offsets = [span[0] for span in spans]
-    if (offsets == sorted(offsets) and offsets[0] == at + 104 - start and
-            0 <= size - sum(spans[12]) < 8):
+    if (offsets == sorted(offsets) and offsets[0] == at + 128 - start and
+            0 <= size - sum(spans[15]) < 8):
         struct.pack_into("I", data, at + 8 * 8 + 4, 0)
         break
 else:
