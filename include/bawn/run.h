@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 /* Replaces the calling program by the launcher, which carries out the compiled plan, or with -1 has
- * one made. args are those of a bawn command line, its name first, ended by NULL. Returns only when it fails. */
+ * one made. args are those of a bawn command line, its name first, ended by NULL. Returns only when
+ * it fails. */
 BAWN_API int bawn_launcher_exec(int plan_fd, char *const *args, struct bawn_error *err);
 
 /*

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a command used, as rules to propose. */
 #include "api/api.h"
+#include "api/learned.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/path.h"
-#include "config/node.h"
 #include "policy/build.h"
 #include "policy/decide.h"
-#include "policy/learned.h"
 #include "policy/message.h"
 #include "policy/ruleword.h"
 
-#include <bawn/learn.h>
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,214 +21,7 @@
  * refused and is named. Of the rest, first what presets for toolchains cover
  * becomes the preset, then the paths are folded (policy/learned.h).
  */
-enum { HOSTS_MAX = 256, UNLEARNED_MAX = 16, SCRIPT_HOPS = 4 };
-
-struct use {
-    char *what; /* a path on the host, a host with its port, a name; owned */
-    char program[LEARNED_PROGRAM_BYTES];
-    bool is_lookup; /* of a host: only its name was asked for */
-    uint64_t uses;
-};
-
-struct bawn_learned {
-    bool has_started;
-    bool has_acted; /* a program inside other than bawn's own, before it becomes the command */
-    struct learned_paths paths; /* as they came: read and written */
-    VEC(struct use) hosts;
-    VEC(struct bawn_unlearned) unlearned; /* texts are owned */
-    VEC(struct bawn_rule) rules;
-    VEC(struct bawn_evidence) evidence;
-    uint64_t left_out;
-};
-
-int bawn_learned_new(struct bawn_learned **ret_learned, struct bawn_error *err)
-{
-    *ret_learned = calloc(1, sizeof(**ret_learned));
-    return *ret_learned ? 0 : error_memory(err);
-}
-
-void bawn_learned_free(struct bawn_learned *learned)
-{
-    if (!learned)
-        return;
-    learned_done(&learned->paths);
-    vec_each (&learned->hosts, host)
-        free(host->what);
-    vec_done(&learned->hosts);
-    vec_each (&learned->unlearned, unlearned) {
-        free((char *)unlearned->what);
-        free((char *)unlearned->why);
-        free((char *)unlearned->program);
-    }
-    vec_done(&learned->unlearned);
-    vec_each (&learned->rules, rule)
-        free((char *)rule->text);
-    vec_done(&learned->rules);
-    vec_each (&learned->evidence, evidence) {
-        free((char *)evidence->program);
-        free((char *)evidence->first);
-    }
-    vec_done(&learned->evidence);
-    free(learned);
-}
-
-/* 126 and 127 may be the command's own, if somebody inside did anything. */
-bool bawn_learned_has_started(const struct bawn_learned *learned, int status)
-{
-    return learned->has_started && (learned->has_acted || (status != 126 && status != 127));
-}
-
-size_t bawn_learned_count(const struct bawn_learned *learned)
-{
-    return learned->rules.count;
-}
-
-const struct bawn_rule *bawn_learned_rules(const struct bawn_learned *learned)
-{
-    return learned->rules.items;
-}
-
-const struct bawn_evidence *bawn_learned_evidence(const struct bawn_learned *learned, size_t index)
-{
-    return index < learned->evidence.count ? &learned->evidence.items[index] : NULL;
-}
-
-const struct bawn_unlearned *bawn_learned_refused(const struct bawn_learned *learned, size_t index)
-{
-    return index < learned->unlearned.count ? &learned->unlearned.items[index] : NULL;
-}
-
-uint64_t bawn_learned_left_out(const struct bawn_learned *learned)
-{
-    return learned->left_out + learned->paths.left_out;
-}
-
-static const char *text_of(const struct node *event, const char *key)
-{
-    const struct node *node = node_get(event, key);
-
-    return node && node->text ? node->text : "";
-}
-
-static uint64_t number_of(const struct node *event, const char *key, uint64_t otherwise)
-{
-    const char *text = text_of(event, key);
-
-    return *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-static bool is_run(const struct node *event)
-{
-    return strncmp(text_of(event, "call"), "execve", 6) == 0;
-}
-
-/* What people call the program: its first word, without the directory; of one that is run its file.
- */
-static void name_program(const struct node *event, char ret_name[static LEARNED_PROGRAM_BYTES])
-{
-    const struct node *argv = node_get(event, "argv");
-    const char *word = argv && argv->first && argv->first->text ? argv->first->text : "";
-    const char *slash;
-
-    if (is_run(event))
-        word = text_of(event, "path");
-    slash = strrchr(word, '/');
-
-    word = slash && slash[1] ? slash + 1 : word;
-    (void)snprintf(ret_name, LEARNED_PROGRAM_BYTES, "%s", *word ? word : text_of(event, "comm"));
-}
-
-static int take_host(struct bawn_learned *learned, const struct node *event, const char *program)
-{
-    struct use use = {.is_lookup = strcmp(text_of(event, "call"), "lookup") == 0,
-                      .uses = number_of(event, "times", 1)};
-    const char *what = text_of(event, "path");
-
-    vec_each (&learned->hosts, known) {
-        if (strcmp(known->what, what) == 0) {
-            known->uses += use.uses;
-            return 0;
-        }
-    }
-    if (learned->hosts.count == HOSTS_MAX) {
-        learned->left_out += use.uses;
-        return 0;
-    }
-    (void)snprintf(use.program, sizeof(use.program), "%s", program);
-    use.what = strdup(what);
-    if (use.what && vec_push(&learned->hosts, use))
-        return 0;
-    free(use.what);
-    return -ENOMEM;
-}
-
-/* A script is run by the program that its first line names, which the kernel opens unseen. */
-static int take_interpreters(struct bawn_learned *learned, const char *path, const char *program)
-{
-    char script[LIMIT_PATH_BYTES];
-    int r = 0;
-
-    (void)snprintf(script, sizeof(script), "%s", path);
-    for (unsigned hops = 0; r == 0 && hops < SCRIPT_HOPS; hops++) {
-        autoclose int fd = open(script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        char line[256];
-        ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
-        char *start = line + 2;
-
-        if (length < 4 || line[0] != '#' || line[1] != '!')
-            return 0;
-        line[length] = '\0';
-        start += strspn(start, " \t");
-        start[strcspn(start, " \t\r\n")] = '\0';
-        if (*start != '/')
-            return 0;
-        (void)snprintf(script, sizeof(script), "%s", start);
-        r = learned_add(&learned->paths, script, false, false, program, 1);
-    }
-    return r;
-}
-
-static int take_path(struct bawn_learned *learned, const struct node *event, const char *program)
-{
-    const char *path = text_of(event, "path");
-    bool writes = strcmp(text_of(event, "op"), "write") == 0;
-    uint64_t uses = number_of(event, "times", 1);
-    int r;
-
-    if (*path != '/' || strlen(path) >= LIMIT_PATH_BYTES)
-        return 0;
-    if (!writes && strcmp(text_of(event, "op"), "read") != 0)
-        return 0;
-    r = learned_add(&learned->paths, path, writes, false, program, uses);
-    return r == 0 && is_run(event) ? take_interpreters(learned, path, program) : r;
-}
-
-int bawn_learned_take(struct bawn_learned *learned, const char *line, size_t length,
-                      struct bawn_error *err)
-{
-    struct arena arena = {0};
-    const struct node *event = node_from_json(&arena, "events", line, length, NULL);
-    const char *what = event ? text_of(event, "event") : "";
-    char program[LEARNED_PROGRAM_BYTES] = "";
-    int r = 0;
-
-    if (event)
-        name_program(event, program);
-    if (strcmp(what, "start") == 0)
-        learned->has_started = true;
-    else if (strcmp(what, "used") == 0 || strcmp(what, "refused") == 0)
-        r = take_path(learned, event, program);
-    else if (strcmp(what, "barred") == 0 || strcmp(what, "reached") == 0)
-        r = take_host(learned, event, program);
-    if (event && *what) {
-        learned->has_acted = learned->has_acted || (*text_of(event, "comm") &&
-                                                    strcmp(text_of(event, "comm"), "bawn") != 0);
-        learned->left_out += number_of(event, "lost", 0);
-        learned->left_out += number_of(event, "lost_before", 0);
-    }
-    arena_done(&arena);
-    return r < 0 ? error_memory(err) : 0;
-}
+enum { UNLEARNED_MAX = 16 };
 
 /* One question about all that was used. */
 struct proposer {
@@ -450,6 +238,51 @@ static int want_write(struct proposer *proposer, const struct learned_path *used
                        used->program, used->uses);
     r = learned_add(&proposer->wanted, grant, true, is_dir, used->program, used->uses);
     return r < 0 ? error_memory(proposer->err) : 0;
+}
+
+/* The file of the command itself, where PATH leads to it. */
+static bool find_command(const struct proposer *proposer, const struct bawn_load *load,
+                         char ret_path[static LIMIT_PATH_BYTES])
+{
+    const struct bawn_learned *learned = proposer->learned;
+    const char *dirs = environ_get(load->environ, "PATH");
+    char buffer[LIMIT_PATH_BYTES];
+
+    if (strchr(learned->command, '/')) {
+        autofree char *path = path_normalize(learned->cwd, learned->command);
+
+        (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%s",
+                       path ? outside(&proposer->policy->policy, path, buffer) : "");
+        return path && strlen(path) < LIMIT_PATH_BYTES;
+    }
+    while (dirs && *dirs && *learned->command) {
+        size_t length = strcspn(dirs, ":");
+
+        (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%.*s/%s", (int)length, dirs, learned->command);
+        if (*dirs == '/' && access(ret_path, X_OK) == 0)
+            return true;
+        dirs += length + (dirs[length] == ':');
+    }
+    return false;
+}
+
+/* Nobody sees how pid 1 runs it, unless root is looking. */
+static int add_command(struct proposer *proposer, const struct bawn_load *load)
+{
+    struct bawn_learned *learned = proposer->learned;
+    char path[LIMIT_PATH_BYTES];
+    const char *name;
+    int r;
+
+    if (!learned->command || !find_command(proposer, load, path))
+        return 0;
+    vec_each (&learned->paths.all, used) {
+        if (!used->writes && strcmp(used->path, path) == 0)
+            return learned_take_interpreters(learned, path, used->program);
+    }
+    name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    r = learned_add(&learned->paths, path, false, false, name, 1);
+    return r == 0 ? learned_take_interpreters(learned, path, name) : r;
 }
 
 /* Reads first: what is written of the home depends on them. */
@@ -695,6 +528,8 @@ int bawn_learned_propose(struct bawn_learned *learned, const struct bawn_load *l
     int r = load_with(&proposer, load, NULL, &policy);
 
     proposer.policy = policy;
+    if (r == 0 && add_command(&proposer, load) < 0)
+        r = error_memory(err);
     if (r == 0)
         r = sift(&proposer);
     if (r == 0)

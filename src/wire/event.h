@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_VERSION = 6 };
+enum { EVENT_VERSION = 7 };
 
 enum event_what {
     EVENT_REFUSED, /* a call of the command's: call, path, rule, verdict, errnum */
