@@ -38,10 +38,6 @@ BAWN_API int bawn_load_workspace(struct bawn_load *load, const char *dir, struct
 BAWN_API int bawn_load_environ(struct bawn_load *load, const char *const *variables,
                                struct bawn_error *err);
 
-/* Says that bawn can ask somebody (a terminal or a supervisor). "reads" is then dynamic by default.
- */
-BAWN_API void bawn_load_can_ask(struct bawn_load *load, bool can_ask);
-
 /* Skips the files of the org, user, project and local layers and the BAWN_* variables. */
 BAWN_API void bawn_load_isolated(struct bawn_load *load, bool isolated);
 

@@ -55,7 +55,6 @@ struct load_instead {
 struct bawn_load {
     char *workspace;
     char **environ;
-    bool can_ask;
     bool isolated;
     bool claude;
     bool matches;    /* look for the files that patterns hide */

@@ -446,7 +446,6 @@ static int assemble(struct assembly *assembly)
 {
     int r = find_places(assembly);
 
-    assembly->policy->can_ask = assembly->load->can_ask;
     if (r == 0 && !assembly->load->isolated)
         r = add_layer_files(assembly);
     if (r == 0)

@@ -77,11 +77,6 @@ int bawn_load_environ(struct bawn_load *load, const char *const *variables, stru
     return 0;
 }
 
-void bawn_load_can_ask(struct bawn_load *load, bool can_ask)
-{
-    load->can_ask = can_ask;
-}
-
 void bawn_load_isolated(struct bawn_load *load, bool isolated)
 {
     load->isolated = isolated;

@@ -32,6 +32,8 @@ static uint64_t attributes(const struct image_mount *step)
         set |= SYS_MOUNT_NODEV;
     if (step->flags & STEP_READ_ONLY)
         set |= SYS_MOUNT_RDONLY;
+    if (step->flags & STEP_NO_EXEC)
+        set |= SYS_MOUNT_NOEXEC;
     return set;
 }
 

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #define LAYERS "lowerdir=.:" ROOT_SHELF "empty,userxattr"
 
@@ -139,6 +140,14 @@ static int shut_entries(struct shut *shut, int at, unsigned depth, struct bawn_e
     return result;
 }
 
+/* What cannot be run stays so. */
+static unsigned long no_exec(int fd)
+{
+    struct statvfs fs;
+
+    return fstatvfs(fd, &fs) < 0 || (fs.f_flag & ST_NOEXEC) ? MS_NOEXEC : 0;
+}
+
 static int shut_dir(struct shut *shut, int fd, unsigned depth, struct bawn_error *err)
 {
     unsigned long id = 0;
@@ -146,8 +155,8 @@ static int shut_dir(struct shut *shut, int fd, unsigned depth, struct bawn_error
 
     if (depth > DEPTH || shut->left-- == 0)
         return refuse(shut, E2BIG, err);
-    if (fchdir(fd) == 0 &&
-        mount("overlay", ".", "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, LAYERS) == 0)
+    if (fchdir(fd) == 0 && mount("overlay", ".", "overlay",
+                                 MS_RDONLY | MS_NOSUID | MS_NODEV | no_exec(fd), LAYERS) == 0)
         return 0;
     if (errno == EACCES)
         return mask(fd, "mask-dir", err);

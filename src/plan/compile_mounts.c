@@ -23,7 +23,7 @@ static bool is_seal(const struct compiler *compiler, const struct mount_step *st
 {
     const struct cover *cover = place_cover(compiler, step->target);
 
-    return cover && cover->kind == COVER_TREE && step->read_only &&
+    return cover && cover->kind == COVER_TREE && step->read_only && !cover->is_no_exec &&
            strcmp(step->source, step->target) == 0;
 }
 
@@ -38,6 +38,8 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
         mount.flags |= STEP_IS_FILE;
     if (step->read_only)
         mount.flags |= STEP_READ_ONLY;
+    if (step->no_exec)
+        mount.flags |= STEP_NO_EXEC;
     if (mount.step == STEP_SEAL)
         place_pin_parents(compiler, step->target);
     else if (!is_root)
@@ -50,8 +52,11 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     /* The root itself is what all else is mounted on. */
     place_step(compiler, early || is_root ? PLACE_EARLY : PLACE_LATE, mount, step->source,
                step->target);
-    return place_add_cover(compiler, step->target, file ? COVER_FILE : COVER_TREE, !step->read_only,
-                           early);
+    if (place_add_cover(compiler, step->target, file ? COVER_FILE : COVER_TREE, !step->read_only,
+                        early) < 0)
+        return -ENOMEM;
+    compiler->covers.items[compiler->covers.count - 1].is_no_exec = step->no_exec;
+    return 0;
 }
 
 /* Whether something below is shown after all: then it is no mask but an empty place with a way, and

@@ -15,7 +15,8 @@ struct cover {
     const char *path; /* absolute */
     enum cover_kind kind;
     bool writable;
-    bool early;   /* mounted before all is sealed at once */
+    bool early; /* mounted before all is sealed at once */
+    bool is_no_exec;
     bool is_pool; /* part of the one tmpfs of all private places */
 };
 

@@ -83,6 +83,10 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         *note = absent_note(plan, spot, around);
     if (spot->write_asks && spot->view == VIEW_RW)
         return plan_held_by(plan, GUARANTEE_ASK);
+    if (spot->view == VIEW_ASKED) {
+        *note = "opening it is asked about; its name, size and times are not, and it cannot be run";
+        return plan_held_by(plan, GUARANTEE_ASK);
+    }
     /* Refused by the same walls as a denial. */
     if (spot->view == VIEW_ASK)
         *note = "this version asks nobody about reads, and refuses";
@@ -191,7 +195,10 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
         return 0;
     if ((by & BY_MOUNT) && watch_is_needed_for(plan, rule))
         by |= plan_held_by(plan, GUARANTEE_LATE);
-    if (by && is_held)
+    if (plan->asks_reads && rule->read == ACCESS_ASK) {
+        by = plan_held_by(plan, GUARANTEE_ASK);
+        note = "opening one is asked about, and making or changing one";
+    } else if (by && is_held)
         note = "matches at the start are masked; making one is refused inside, and one that is "
                "made outside cannot be opened";
     else if (by & BY_WATCH)

@@ -120,10 +120,11 @@ static const char *const step_words[STEP_COUNT] = {
 static void print_steps(const struct image *image, enum image_part part, const char *title,
                         struct strbuf *out)
 {
-    static const struct bit flags[] = {
-        {STEP_READ_ONLY, "ro"},    {STEP_IS_FILE, "file"},      {STEP_IN_TREE, "in-tree"},
-        {STEP_IDMAP, "idmap"},     {STEP_OPTIONAL, "optional"}, {STEP_ON_SHELF, "on-shelf"},
-        {STEP_ON_LINK, "on-link"}, {STEP_STEADY, "steady"},     {0}};
+    static const struct bit flags[] = {{STEP_READ_ONLY, "ro"},      {STEP_NO_EXEC, "noexec"},
+                                       {STEP_IS_FILE, "file"},      {STEP_IN_TREE, "in-tree"},
+                                       {STEP_IDMAP, "idmap"},       {STEP_OPTIONAL, "optional"},
+                                       {STEP_ON_SHELF, "on-shelf"}, {STEP_ON_LINK, "on-link"},
+                                       {STEP_STEADY, "steady"},     {0}};
 
     strbuf_addf(out, "\n%s (%u):\n", title, image_count(image, part));
     image_each (image, part, struct image_mount, step) {

@@ -47,7 +47,8 @@ static int compare_spots(const void *a, const void *b)
     return order ? order : left->number < right->number ? -1 : left->number > right->number;
 }
 
-static enum view view_of(const struct path_decision decisions[PATH_OP_COUNT])
+static enum view view_of(const struct plan *plan,
+                         const struct path_decision decisions[PATH_OP_COUNT])
 {
     if (decisions[PATH_READ].reason == DECIDED_BY_SKELETON)
         return VIEW_HIDDEN;
@@ -55,7 +56,7 @@ static enum view view_of(const struct path_decision decisions[PATH_OP_COUNT])
     case ACCESS_DENY:
         return VIEW_HIDDEN;
     case ACCESS_ASK:
-        return VIEW_ASK;
+        return plan->asks_reads ? VIEW_ASKED : VIEW_ASK;
     case ACCESS_PRIVATE:
         return decisions[PATH_WRITE].access == ACCESS_DENY ? VIEW_SEALED : VIEW_PRIVATE;
     default:
@@ -114,14 +115,18 @@ static int add_kept(struct plan *plan, const struct path_rule *rule)
 }
 
 /* A visible tree in surroundings that show it otherwise. */
-static int add_bind(struct plan *plan, const struct path_rule *rule, enum view view)
+/* SECURITY: what a program is started from the kernel opens itself, and nobody asks. */
+static int add_bind(struct plan *plan, const struct spot *spot)
 {
+    bool is_asked = spot->view == VIEW_ASKED;
+
     return add_step(plan, (struct mount_step){
-                              .kind = view == VIEW_OVERLAY ? MOUNT_OVERLAY : MOUNT_BIND,
-                              .source = rule->path,
-                              .target = rule->path,
-                              .read_only = view == VIEW_RO,
-                              .rule = rule,
+                              .kind = spot->view == VIEW_OVERLAY ? MOUNT_OVERLAY : MOUNT_BIND,
+                              .source = spot->rule->path,
+                              .target = spot->rule->path,
+                              .read_only = spot->view == VIEW_RO || (is_asked && !spot->write_asks),
+                              .no_exec = is_asked,
+                              .rule = spot->rule,
                           });
 }
 
@@ -163,13 +168,14 @@ static bool is_shut(const struct plan *plan, const struct spot *spot, enum view 
      */
     if (plan->facts->uid == 0 && path_is_below(policy->workspace, path))
         return false;
-    if (spot->view != VIEW_RO || is_package_list(path) || policy_is_in_home(policy, path) ||
-        path_is_below(path, policy->workspace) || path_is_below(policy->home, path) ||
+    if ((spot->view != VIEW_RO && spot->view != VIEW_ASKED) || is_package_list(path) ||
+        policy_is_in_home(policy, path) || path_is_below(path, policy->workspace) ||
+        path_is_below(policy->home, path) ||
         (policy->repository && path_is_below(path, policy->repository)))
         return false;
     for (size_t i = 0; i < PLACE_COUNT; i++) {
-        if (around == VIEW_RO ? strcmp(path, service_places[i].path) == 0
-                              : path_is_below(path, service_places[i].path))
+        if (around == VIEW_RO || around == VIEW_ASKED ? strcmp(path, service_places[i].path) == 0
+                                                      : path_is_below(path, service_places[i].path))
             return around != VIEW_RW && around != VIEW_OVERLAY;
     }
     return false;
@@ -245,6 +251,9 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
                                                   .target = rule->path,
                                                   .rule = rule});
     }
+    /* It is there, and its opens are held. */
+    if (spot->view == VIEW_ASKED && view_is_visible(around))
+        return 0;
     /* An empty place in an empty place is there only if it is made. */
     if (spot->view == around &&
         (around != VIEW_PRIVATE || rule->read != ACCESS_PRIVATE ||
@@ -268,7 +277,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
             plan, (struct mount_step){
                       .kind = MOUNT_SEAL, .target = rule->path, .read_only = true, .rule = rule});
     if (spot->view != VIEW_HIDDEN && spot->view != VIEW_ASK)
-        return add_bind(plan, rule, spot->view);
+        return add_bind(plan, spot);
     if (view_is_visible(around) || view_in_own_proc(rule->path, around))
         return add_mask(plan, rule, look);
     spot->has_step = false;
@@ -305,7 +314,7 @@ static int decide_spot(struct plan *plan, struct spot *spot)
     struct path_decision decisions[PATH_OP_COUNT];
     int r = decide_path(plan->policy, spot->rule->path, decisions);
 
-    spot->view = view_of(decisions);
+    spot->view = view_of(plan, decisions);
     spot->winner = decisions[PATH_READ].rule;
     spot->write_winner = decisions[PATH_WRITE].rule;
     spot->write_asks = decisions[PATH_WRITE].access == ACCESS_ASK;
@@ -392,7 +401,7 @@ static int place_behind(struct plan *plan, struct rooms *rooms, const struct loo
 static bool needs_mount(const struct spot *spot, enum view around)
 {
     return view_is_visible(around) && spot->view != around && spot->view != VIEW_RW &&
-           spot->view != VIEW_OVERLAY;
+           spot->view != VIEW_OVERLAY && spot->view != VIEW_ASKED;
 }
 
 /* What is hidden in the kept home: an earlier command, with other rules, may have left it there. */
@@ -476,15 +485,18 @@ const char *plan_workspace_at(const struct plan *plan)
 int plan_mounts(struct plan *plan, const struct plan_input *input)
 {
     bool is_static = policy_number(plan->policy, SETTING_READS) == READS_STATIC;
-    struct rooms rooms = {.outside = is_static ? VIEW_RO : VIEW_HIDDEN};
+    bool is_asked = plan->asks_reads && policy_number(plan->policy, SETTING_READS) == READS_DYNAMIC;
+    struct rooms rooms = {.outside = is_static ? VIEW_RO : is_asked ? VIEW_ASKED : VIEW_HIDDEN};
     struct spot *spots = NULL;
     size_t count = 0;
     int r = collect_spots(plan, &spots, &count);
 
-    if (r == 0 && is_static)
-        r = add_step(plan,
-                     (struct mount_step){
-                         .kind = MOUNT_BIND, .source = "/", .target = "/", .read_only = true});
+    if (r == 0 && (is_static || is_asked))
+        r = add_step(plan, (struct mount_step){.kind = MOUNT_BIND,
+                                               .source = "/",
+                                               .target = "/",
+                                               .read_only = true,
+                                               .no_exec = is_asked});
     for (size_t i = 0; r == 0 && i < count;) {
         size_t same = 1;
 

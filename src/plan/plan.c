@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "plan/spot.h"
 #include "policy/build.h"
 #include "policy/decide.h"
 
@@ -460,6 +461,7 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
         plan->disk = *input->disk;
     choose_backend(plan);
     plan_network_shape(plan);
+    plan->asks_reads = plan->holds_reads = watch_asks(plan);
     r = plan_mounts(plan, input);
     if (r == 0)
         r = plan_landlock(plan, input->looker);

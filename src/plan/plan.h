@@ -32,6 +32,7 @@ struct mount_step {
                            else NULL */
     const char *target; /* absolute, no "..", parents before children */
     bool read_only;
+    bool no_exec;
     bool on_link;        /* of masks: over a symbolic link itself */
     uint64_t size_bytes; /* of a tmpfs */
     const struct path_rule *rule;
@@ -127,6 +128,7 @@ struct plan {
     VEC(struct enforcement) rules;
     const char *gitconfig;     /* what ~/.gitconfig says inside, where that is our own; or NULL */
     const char *gitconfig_why; /* why it says nothing, where it should; or NULL */
+    bool asks_reads;           /* opens of what a rule asks about are held, and asked about */
     bool holds_reads;          /* every open is held, for a hidden name may appear: sandbox.late */
     size_t unenforced;
     size_t shut;     /* trees whose sockets are to be out of reach */

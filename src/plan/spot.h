@@ -8,7 +8,8 @@
 
 enum view {
     VIEW_HIDDEN,
-    VIEW_ASK,
+    VIEW_ASK,   /* hidden: nobody can be asked */
+    VIEW_ASKED, /* shown, but each open of it is asked about */
     VIEW_RO,
     VIEW_RW,
     VIEW_OVERLAY,
@@ -29,7 +30,7 @@ struct spot {
 
 static inline bool view_is_visible(enum view view)
 {
-    return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY;
+    return view == VIEW_RO || view == VIEW_RW || view == VIEW_OVERLAY || view == VIEW_ASKED;
 }
 
 /* A fresh procfs is private, but the kernel fills it with the same names as the host's. */
@@ -52,6 +53,8 @@ bool watch_is_needed_for(struct plan *plan, const struct path_rule *rule);
 /* Whether a pattern may hide what an earlier command left in the kept home: nobody looks for that.
  */
 bool watch_cannot_know(struct plan *plan, const struct path_rule *rule);
+/* Whether rules ask about reads, and opens can be held for that. */
+bool watch_asks(const struct plan *plan);
 /* Whether every open is held because of it (sandbox.late); and the same of a pattern. */
 bool watch_is_held(const struct plan *plan, const struct spot *spot, enum view around);
 bool watch_is_held_for(struct plan *plan, const struct path_rule *rule);

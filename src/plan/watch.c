@@ -74,6 +74,17 @@ bool watch_is_needed(const struct plan *plan, const struct spot *spot, enum view
     return may_appear(plan, spot, around) && tree_of(plan, spot->rule->path);
 }
 
+bool watch_asks(const struct plan *plan)
+{
+    if (!plan_held_by(plan, GUARANTEE_ASK) || !can_watch(plan))
+        return false;
+    vec_each (&plan->policy->rules, rule) {
+        if ((*rule)->read == ACCESS_ASK)
+            return true;
+    }
+    return policy_number(plan->policy, SETTING_READS) == READS_DYNAMIC;
+}
+
 /* Whether opens are held instead, where that is needed. */
 static bool holds(const struct plan *plan)
 {
@@ -163,7 +174,8 @@ static int count_parts(struct plan *plan, const struct path_rule *rule, bool add
 
 bool watch_is_needed_for(struct plan *plan, const struct path_rule *rule)
 {
-    return can_watch(plan) && hides(rule) && rule->wild && count_parts(plan, rule, false) > 0;
+    return can_watch(plan) && hides(rule) && !(plan->asks_reads && rule->read == ACCESS_ASK) &&
+           rule->wild && count_parts(plan, rule, false) > 0;
 }
 
 int watch_pattern(struct plan *plan, const struct path_rule *rule)

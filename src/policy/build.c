@@ -118,7 +118,7 @@ uint64_t policy_number(const struct policy *policy, enum setting_id id)
         return policy->settings[id].number;
     switch (id) {
     case SETTING_READS:
-        return policy->can_ask ? READS_DYNAMIC : READS_STRICT;
+        return READS_STRICT;
     case SETTING_REQUIRE_OS_SANDBOX:
         return true;
     case SETTING_AUDIT:

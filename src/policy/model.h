@@ -130,7 +130,6 @@ struct policy {
     const char
         *kept_home; /* the host's directory that is the home with sandbox.home: keep; or NULL */
     const struct place *places; /* HOME first; ends with a NULL name */
-    bool can_ask;
     VEC(const struct layer *) layers;
     VEC(struct path_rule *) rules;
     struct pathtree tree;

@@ -158,9 +158,8 @@ static void show_settings(const struct policy *policy, enum bawn_format format, 
     if (format == BAWN_FORMAT_JSON) {
         json_close(out, ']');
     } else if (!policy->settings[SETTING_READS].is_set) {
-        strbuf_addf(out, "  sandbox.reads: %s  (by default: %s can be asked)\n",
-                    setting_table[SETTING_READS].words[policy_number(policy, SETTING_READS)],
-                    policy->can_ask ? "somebody" : "nobody");
+        strbuf_addf(out, "  sandbox.reads: %s  (by default)\n",
+                    setting_table[SETTING_READS].words[policy_number(policy, SETTING_READS)]);
     }
 }
 

@@ -93,7 +93,6 @@ int load_collect(const struct options *options, struct bawn_load **ret_load, str
 
     if (result < 0)
         return result;
-    bawn_load_can_ask(load, isatty(STDIN_FILENO) && isatty(STDERR_FILENO));
     bawn_load_isolated(load, options_has(options, OPTION_ISOLATED));
     bawn_load_claude(load, options_has(options, OPTION_CLAUDE));
     /* First, wherever it stood: relative paths start there. */

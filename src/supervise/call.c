@@ -143,14 +143,6 @@ static bool has_short_names(int fd)
     }
 }
 
-/* Whether somebody has said yes where the rules ask. */
-static bool is_asked_for(const struct call *call, const char *path, enum path_op op)
-{
-    struct path_decision decision;
-
-    return guard_asks(call->guard, path, op, &decision) && questions_put(call, path, op, &decision);
-}
-
 /* Whether a link on the way is in the way. */
 static bool is_barred(const struct call *call, const char *path)
 {
@@ -164,12 +156,14 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
                       enum path_op op)
 {
     enum guard_answer answer = guard_ask(call->guard, path, op);
+    struct path_decision decision;
     char old[LIMIT_PATH_BYTES];
 
     if (answer == GUARD_ONLY_DIR)
         answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
-    if (answer == GUARD_REFUSE && is_asked_for(call, path, op))
-        answer = GUARD_ALLOW;
+    if ((answer == GUARD_REFUSE || answer == GUARD_UNGRANTED) &&
+        guard_asks(call->guard, path, op, &decision))
+        answer = questions_put(call, path, op, &decision) ? GUARD_ALLOW : GUARD_REFUSE;
     if (answer == GUARD_REFUSE || (op == PATH_WRITE && is_barred(call, path)))
         return -EACCES;
     /* SECURITY: GIT~1 is .git there, and nobody says so. */

@@ -274,6 +274,12 @@ struct meeting {
 };
 
 /* A name in a directory that is watched. */
+/* What a rule asks about stays where opens are held. */
+static enum access hidden_from(const struct late *late)
+{
+    return late->options.image->flags & IMAGE_HOLDS_READS ? ACCESS_DENY : ACCESS_ASK;
+}
+
 static int meet(struct late *late, const struct meeting *at, const char *name, bool may_be_dir,
                 struct bawn_error *err)
 {
@@ -287,7 +293,7 @@ static int meet(struct late *late, const struct meeting *at, const char *name, b
         return error_set(err, ENAMETOOLONG, "run.late", "%s/%s: the name is too long", dir, name);
     if (decide_path(&late->policy, path, decisions) < 0)
         return error_memory(err);
-    if (decisions[PATH_READ].access >= ACCESS_ASK ||
+    if (decisions[PATH_READ].access >= hidden_from(late) ||
         decisions[PATH_READ].reason == DECIDED_BY_SKELETON)
         return mask(late, path, err);
     /* Nothing of the host is there. */

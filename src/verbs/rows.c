@@ -85,7 +85,7 @@ static const struct option rows[] = {
      .value = "PATH",
      .repeats = true,
      .fill = FILL_FILES,
-     .help = "bawn asks about each use of the path. This version of run asks nobody, and refuses."},
+     .help = "bawn asks before the command opens or changes the path, or what is below it."},
     {.id = OPTION_KEY,
      .name = "deny",
      .value = "PATTERN",
@@ -106,8 +106,8 @@ static const struct option rows[] = {
      .words = reads,
      .key = "sandbox.reads",
      .help = "What the command may read beyond the listed paths. Default: what the policy says, "
-             "else dynamic on a terminal and strict elsewhere. dynamic asks; this version of run "
-             "asks nobody, so that dynamic is the same as strict."},
+             "else strict: nothing. static: what you may read, without secrets. dynamic: bawn asks "
+             "about each file."},
     {.id = OPTION_KEY,
      .name = "net",
      .value = "MODE",

@@ -57,13 +57,15 @@ enum {
     STEP_IDMAP = 8,   /* files of the caller belong to the command; it is opened by the launcher */
     STEP_OPTIONAL = 16, /* what is not there (any more) is skipped */
     STEP_ON_SHELF = 64, /* made beside the root, to be mounted into it */
+    STEP_NO_EXEC = 256,
     STEP_ON_LINK = 128, /* the target is a link, and is covered itself */
     STEP_STEADY = 32,   /* only root can change what the source's name leads to: used by name */
 };
 
 struct image_mount {
     uint8_t step; /* enum image_step */
-    uint8_t flags;
+    uint8_t reserved;
+    uint16_t flags;
     uint16_t mode; /* of what is made: STEP_DIR, STEP_TEXT, STEP_TOLD, STEP_TMPFS, STEP_PRIVATE */
     uint32_t source, target;
     uint64_t size_bytes; /* STEP_TMPFS, STEP_POOL; of STEP_NODE the device that it must be, 256 *

@@ -44,7 +44,7 @@ class Case:
     def __init__(self, file, name):
         self.file, self.name = file, name
         self.profile, self.presets, self.keys = "default", [], []
-        self.can_ask, self.best_effort, self.reason = False, False, None
+        self.best_effort, self.reason = False, None
         self.layers, self.tree, self.rows, self.later = [], [], [], []
 
     def modes(self):
@@ -84,8 +84,6 @@ def read_cases(path):
                 case.presets.append(rest)
             elif word == "set":
                 case.keys.append(expand(rest, False).decode())
-            elif word == "can-ask":
-                case.can_ask = True
             elif word == "best-effort":
                 case.best_effort = True
             elif word == "!":

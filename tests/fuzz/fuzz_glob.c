@@ -180,7 +180,7 @@ static void check_expand(const char *text)
     const char *path;
     bool wild = false;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     path = expand_pattern(&test.policy, "/w/a*[b\\", text, &wild, &wrong);
     fuzz_require(path || wrong);
     if (path)

@@ -164,7 +164,7 @@ static char *export_text(const struct test_policy *test)
 static void load(struct test_policy *test, const struct layer *as, enum config_format format,
                  const char *text, size_t length)
 {
-    test_policy_init(test, false);
+    test_policy_init(test);
     test_policy_lists(test);
     (void)test_policy_load(test, as->id, as->authority, format, as->file, text, length);
     (void)test_policy_finish(test);

@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct test_policy test;
     char *line;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     layer = policy_add_layer(&test.policy, LAYER_USER, AUTHORITY_USER, "user", NULL, NULL);
     fuzz_require(layer);
     while ((line = fuzz_line(&lines)))

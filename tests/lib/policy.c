@@ -17,13 +17,12 @@ static const struct place places[] = {
     {.name = NULL},
 };
 
-void test_policy_init(struct test_policy *test, bool can_ask)
+void test_policy_init(struct test_policy *test)
 {
     *test = (struct test_policy){.base = TEST_WORKSPACE, .report = report_new()};
     test->policy.home = TEST_HOME;
     test->policy.workspace = TEST_WORKSPACE;
     test->policy.places = places;
-    test->policy.can_ask = can_ask;
     if (!test->report)
         abort();
 }
@@ -76,7 +75,7 @@ static struct test_policy *read_lists(void)
 
     if (lists.report)
         return &lists;
-    test_policy_init(&lists, false);
+    test_policy_init(&lists);
     layer = policy_add_layer(&lists.policy, LAYER_BUILTIN, AUTHORITY_BUILTIN, "built-in lists",
                              NULL, NULL);
     source = make_source(&lists, layer, "lists.yaml");
@@ -210,7 +209,7 @@ char *test_document(enum config_format format, const char *file, const char *tex
     struct test_policy test;
     char *complaints;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, format, file, text, length);
     (void)test_policy_finish(&test);
     complaints = test_policy_complaints(&test);

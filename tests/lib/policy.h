@@ -16,7 +16,7 @@ struct test_policy {
 #define TEST_HOME      "/home/u"
 #define TEST_WORKSPACE "/w"
 
-void test_policy_init(struct test_policy *test, bool can_ask);
+void test_policy_init(struct test_policy *test);
 void test_policy_done(struct test_policy *test);
 
 /* The two built-in lists, short: ~/.ssh, **.key are secrets, .git/hooks at any depth protected. */

@@ -92,7 +92,7 @@ static inline void add_mount(struct test_image *image, const char *target, enum 
                              unsigned flags)
 {
     image->mounts[image->header.parts[PART_MOUNTS].count++] = (struct image_mount){
-        .step = (uint8_t)step, .flags = (uint8_t)flags, .target = add_string(image, target)};
+        .step = (uint8_t)step, .flags = (uint16_t)flags, .target = add_string(image, target)};
 }
 
 static inline void make_image(struct test_image *image)

@@ -43,7 +43,7 @@ struct document {
 /* Loads the documents in order, each as a file with its layer's name. */
 static void load(struct test_policy *test, const struct document *documents, size_t count)
 {
-    test_policy_init(test, false);
+    test_policy_init(test);
     test_policy_lists(test);
     for (size_t i = 0; i < count; i++) {
         const char *text = documents[i].text;

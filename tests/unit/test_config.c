@@ -21,7 +21,7 @@ static void sets(const char *key, const char *value, const char *expected,
     struct config_source source;
     struct test_policy test;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     source = (struct config_source){
         .policy = &test.policy,
         .layer = policy_add_layer(&test.policy, LAYER_FLAGS, AUTHORITY_USER, "flags", NULL, NULL),
@@ -55,7 +55,7 @@ static void old_becomes(const char *text, const char *expected, const char *expe
     autofree char *policy = NULL;
     struct test_policy test;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_SANDBOXES, "old.yaml", text,
                            strlen(text));
     complaints = test_policy_complaints(&test);

@@ -25,7 +25,7 @@ static void check_row(const struct row *row, bool is_pattern)
     const char *path;
     bool wild = false;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     path = is_pattern ? expand_pattern(&test.policy, row->base, row->text, &wild, &wrong)
                       : expand_path(&test.policy, row->base, row->text, &wrong);
     if (row->wrong) {

@@ -30,7 +30,7 @@ struct document {
 
 static void load(struct test_policy *test, const struct document *documents, size_t count)
 {
-    test_policy_init(test, false);
+    test_policy_init(test);
     for (size_t i = 0; i < count; i++)
         ck_assert_int_eq(test_policy_load(test, documents[i].id, documents[i].authority,
                                           FORMAT_UNKNOWN, layer_word(documents[i].id),

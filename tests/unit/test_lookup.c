@@ -79,7 +79,7 @@ static void set_up(void)
 {
     ck_assert_int_eq(hub_init(&hub, NULL), 0);
     stub_start(&stub, &hub, rows, other_at);
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_BAWN, "t.yaml",
                                       RULES, sizeof(RULES) - 1),
                      0);

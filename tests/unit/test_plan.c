@@ -966,13 +966,20 @@ START_TEST(root_of_the_host_is_not_root_of_the_command)
 }
 END_TEST
 
-START_TEST(what_would_be_asked_about_is_masked)
+START_TEST(what_is_asked_about_is_shown_where_opens_can_be_held_and_else_masked)
 {
-    /* Nobody can be asked yet: "ask" is masked like a denial, with what is below it. */
     struct bawn_policy *asked = load_text("sandbox:\n"
                                           "  reads: static\n"
                                           "  ask: [/srv]\n"
                                           "  deny: [/srv/work/secret, /srv/work/key]\n");
+    struct bawn_policy *nested = load_text("sandbox:\n"
+                                           "  reads: static\n"
+                                           "  ask: [/srv]\n"
+                                           "  deny: [/srv/work/secret]\n"
+                                           "  process: {containers: true}\n");
+    struct bawn_policy *dynamic = load_text("sandbox:\n"
+                                            "  reads: dynamic\n"
+                                            "  paths: {usr: {root: /usr, mode: ro}}\n");
     struct bawn_policy *sealed = load_text("sandbox:\n"
                                            "  paths: {p: {root: /srv/work, mode: private}}\n"
                                            "  protect: [/srv/work]\n"
@@ -981,14 +988,29 @@ START_TEST(what_would_be_asked_about_is_masked)
     struct plan plan;
 
     make_plan(asked, &facts, NULL, &plan);
+    ck_assert(plan.asks_reads && plan.holds_reads);
+    ck_assert(!find_step(&plan, "/srv") || find_step(&plan, "/srv")->kind == MOUNT_SHUT);
+    ck_assert_int_eq((int)find_step(&plan, "/srv/work/secret")->kind, MOUNT_MASK_FILE);
+    plan_done(&plan);
+    /* Whoever may run containers is not held: masked like a denial, with what is below it. */
+    make_plan(nested, &facts, NULL, &plan);
+    ck_assert(!plan.asks_reads && !plan.holds_reads);
     ck_assert_int_eq((int)find_step(&plan, "/srv")->kind, MOUNT_MASK_DIR);
     ck_assert_ptr_null(find_step(&plan, "/srv/work/secret"));
+    plan_done(&plan);
+    /* All that nobody listed: to be looked at, and not to be run. */
+    make_plan(dynamic, &facts, NULL, &plan);
+    ck_assert(plan.asks_reads && find_step(&plan, "/")->no_exec &&
+              find_step(&plan, "/")->read_only);
+    ck_assert(!find_step(&plan, "/usr")->no_exec);
     plan_done(&plan);
     make_plan(sealed, &facts, NULL, &plan);
     ck_assert_int_eq((int)find_step(&plan, "/srv/work")->kind, MOUNT_TMPFS);
     ck_assert(find_step(&plan, "/srv/work")->read_only);
     plan_done(&plan);
     bawn_policy_free(asked);
+    bawn_policy_free(nested);
+    bawn_policy_free(dynamic);
     bawn_policy_free(sealed);
 }
 END_TEST
@@ -1339,7 +1361,7 @@ int main(void)
     tcase_add_test(all, debug_and_containers_open_their_syscalls_only);
     tcase_add_test(all, devices_sockets_and_ports_are_in_the_plan);
     tcase_add_test(all, root_of_the_host_is_not_root_of_the_command);
-    tcase_add_test(all, what_would_be_asked_about_is_masked);
+    tcase_add_test(all, what_is_asked_about_is_shown_where_opens_can_be_held_and_else_masked);
     tcase_add_test(all, only_what_may_appear_in_a_shown_tree_is_watched);
     tcase_add_test(all, nothing_is_watched_where_nothing_is_hidden_in_a_shown_tree);
     tcase_add_test(all, nothing_is_watched_where_containers_have_mounts_of_their_own);

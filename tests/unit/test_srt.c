@@ -18,7 +18,7 @@ static const char *says(const char *text, enum path_op op, const char *path)
     struct test_policy test;
     const char *access;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_SRT, "srt.json",
                                       text, strlen(text)),
                      0);
@@ -35,7 +35,7 @@ static const char *connects(const char *text, const char *target)
     struct test_policy test;
     const char *access;
 
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     ck_assert_int_eq(test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_SRT, "srt.json",
                                       text, strlen(text)),
                      0);

@@ -201,9 +201,7 @@ static bool set_word(struct bawn_load *load, const char *line)
 {
     struct bawn_error err = {0};
 
-    if (strcmp(line, "can-ask") == 0)
-        bawn_load_can_ask(load, true);
-    else if (strcmp(line, "best-effort") == 0)
+    if (strcmp(line, "best-effort") == 0)
         return true; /* no question depends on it */
     else if (strncmp(line, "profile ", 8) == 0)
         set_profile(load, line + 8);

@@ -197,7 +197,7 @@ START_TEST(complaints_end_after_a_hundred)
 
     for (int i = 0; i < 2 * LIMIT_COMPLAINTS; i++)
         strbuf_addf(&many, "unknown%d: x\n", i);
-    test_policy_init(&test, false);
+    test_policy_init(&test);
     (void)test_policy_load(&test, LAYER_USER, AUTHORITY_USER, FORMAT_BAWN, "p.yaml", many.text,
                            many.length);
     ck_assert_uint_eq(bawn_report_count(test.report), LIMIT_COMPLAINTS + 1);
