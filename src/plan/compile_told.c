@@ -324,7 +324,7 @@ int compile_told(struct compiler *compiler)
                                                                   : error_memory(compiler->err);
     vec_done(&telling.grants);
     compiler_done(&told);
-    if (r < 0 || image->size > TOLD_BYTES_MAX)
+    if (r < 0 || !image || image->size > TOLD_BYTES_MAX)
         return r;
     strbuf_add_bytes(&compiler->parts[PART_TOLD], (const char *)image, image->size);
     compiler->head.parts[PART_TOLD].count = (uint32_t)image->size;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # What the end of a run says of a refusal is what why says of it, and helps.
-# shellcheck disable=SC2030,SC2031 # run sets output and status
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets output, stderr and status
 
 load common
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # bawn why and check inside a sandbox answer about that very sandbox.
-# shellcheck disable=SC2030,SC2031 # run sets output and status
+# shellcheck disable=SC2030,SC2031,SC2154 # run sets output, stderr and status
 
 load common
 
