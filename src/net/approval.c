@@ -60,10 +60,8 @@ static void question_end(struct approval_question *question)
     question->is_settled = true;
 }
 
-static void unlink_request(struct approval_request *request)
+static void unlink_request(struct approval_question *question, struct approval_request *request)
 {
-    struct approval_question *question = request->question;
-
     *request->link = request->next;
     if (request->next)
         request->next->link = request->link;
@@ -86,7 +84,7 @@ void approval_cancel(struct approval_request *request)
 
     if (!question)
         return;
-    unlink_request(request);
+    unlink_request(question, request);
     if (question->first || question->is_settled)
         return;
     give_up(question);
@@ -100,7 +98,7 @@ void approvals_done(struct approvals *approvals)
         struct approval_question *question = approvals->first;
 
         while (question->first)
-            unlink_request(question->first);
+            unlink_request(question, question->first);
         question_end(question);
         question_free(question);
     }
@@ -114,7 +112,7 @@ static void settle(struct approval_question *question, const struct approval *an
 
     question_end(question);
     while ((request = question->first)) {
-        unlink_request(request);
+        unlink_request(question, request);
         request->done(request->context, answer);
     }
     question_free(question);
