@@ -195,8 +195,8 @@ static void read_lasting(const struct reader *reader, const struct node *map, st
     if (scope == SCOPE_ONCE && persist_node)
         complain(reader, persist_node->key_origin, "config.bad_value",
                  "what holds once is kept nowhere", "take out 'persist', or give another scope");
-    if ((scope == SCOPE_HOST && rule->path) ||
-        (scope > SCOPE_ONCE && scope < SCOPE_HOST && rule->host))
+    if (scope_node && ((scope == SCOPE_HOST && rule->path) ||
+                       (scope > SCOPE_ONCE && scope < SCOPE_HOST && rule->host)))
         complain(reader, scope_node->origin, "config.bad_value",
                  "the scope does not go with what the rule is about",
                  "file and dir are for paths, host is for hosts");

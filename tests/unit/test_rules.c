@@ -133,6 +133,7 @@ static const char *const refused[] = {
     "rules: [{answer: allow, path: /a/}]",
     "rules: [{answer: allow, path: [/a]}]",
     "rules: [{answer: allow, path: /a, host: b}]",
+    "rules: [{answer: allow, path: /a, host: b, persist: user}]",
     "rules: [{answer: allow, path: /a, answer: deny}]",
     "rules: [{answer: allow, path: /a, scope: host}]",
     "rules: [{answer: ask, path: /a, scope: file}]",
