@@ -84,12 +84,14 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     if (spot->write_asks && spot->view == VIEW_RW)
         return plan_held_by(plan, GUARANTEE_ASK);
     if (spot->view == VIEW_ASKED) {
-        *note = "opening it is asked about; its name, size and times are not, and it cannot be run";
+        *note = spot->has_step ? "opening it is asked about; it is there to be seen, but cannot be "
+                                 "run"
+                               : "opening it is asked about; it is there to be seen";
         return plan_held_by(plan, GUARANTEE_ASK);
     }
     /* Refused by the same walls as a denial. */
     if (spot->view == VIEW_ASK)
-        *note = "this version asks nobody about reads, and refuses";
+        *note = "opens cannot be held here, so nobody is asked: it is refused";
     else if (spot->write_asks)
         *note = "nobody is asked here: it is refused";
     if (spot->view == VIEW_OVERLAY) {

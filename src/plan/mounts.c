@@ -47,11 +47,17 @@ static int compare_spots(const void *a, const void *b)
     return order ? order : left->number < right->number ? -1 : left->number > right->number;
 }
 
+/* With reads: dynamic what nobody listed is shown. */
+static bool shows_all(const struct plan *plan)
+{
+    return plan->asks_reads && policy_number(plan->policy, SETTING_READS) == READS_DYNAMIC;
+}
+
 static enum view view_of(const struct plan *plan,
                          const struct path_decision decisions[PATH_OP_COUNT])
 {
     if (decisions[PATH_READ].reason == DECIDED_BY_SKELETON)
-        return VIEW_HIDDEN;
+        return shows_all(plan) ? VIEW_ASKED : VIEW_HIDDEN;
     switch (decisions[PATH_READ].access) {
     case ACCESS_DENY:
         return VIEW_HIDDEN;
@@ -485,7 +491,7 @@ const char *plan_workspace_at(const struct plan *plan)
 int plan_mounts(struct plan *plan, const struct plan_input *input)
 {
     bool is_static = policy_number(plan->policy, SETTING_READS) == READS_STATIC;
-    bool is_asked = plan->asks_reads && policy_number(plan->policy, SETTING_READS) == READS_DYNAMIC;
+    bool is_asked = shows_all(plan);
     struct rooms rooms = {.outside = is_static ? VIEW_RO : is_asked ? VIEW_ASKED : VIEW_HIDDEN};
     struct spot *spots = NULL;
     size_t count = 0;

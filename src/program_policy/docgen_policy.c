@@ -19,9 +19,13 @@ static const char description[] =
     "quotes.\n"
     "The kernel holds the policy for the commands that 'bawn run' starts. Where this host cannot "
     "hold a rule, bawn refuses before anything runs. 'bawn plan' prints who holds each rule.\n"
-    "This version of run has no overlays, and asks nobody about reads. It refuses a policy with a "
-    "path of mode overlay, unless --best-effort lets it run without. Where the policy asks about "
-    "reading a path, run refuses to. suffixes, max_file_bytes, tools, tool_rules and "
+    "Where the policy asks about a path, the command waits when it opens or changes it, until "
+    "somebody answers: see 'bawn approve'. What can be opened is there to be seen: its name, size, "
+    "times, links and attributes are not asked about. What lies outside all that is granted cannot "
+    "be run; inside a granted path a program that is asked about can be run, though not read. With "
+    "sandbox.process.containers nobody is asked, and it is refused.\n"
+    "This version of run has no overlays. It refuses a policy with a path of mode overlay, unless "
+    "--best-effort lets it run without. suffixes, max_file_bytes, tools, tool_rules and "
     "excluded_commands are for programs that ask bawn. In all these cases 'bawn check' and 'bawn "
     "why' answer as the policy says.";
 

@@ -303,25 +303,19 @@ static int edit(struct lesson *lesson)
 
 static int settle(struct lesson *lesson, struct bawn_error *err)
 {
-    int r = 1;
-
     for (;;) {
-        switch (ask(lesson)) {
-        case 'a':
+        int key = ask(lesson);
+        int r = key == 'e' ? edit(lesson) : 0;
+
+        if (key == 'a')
             return accept(lesson, err);
-        case 'e':
-            r = edit(lesson);
-            if (r < 0)
-                return error_memory(err);
-            if (r > 0) {
-                show(lesson);
-                continue;
-            }
-            /* fallthrough */
-        default:
+        if (r < 0)
+            return error_memory(err);
+        if (r == 0) {
             (void)fprintf(stderr, "bawn: nothing was saved\n");
             return 0;
         }
+        show(lesson);
     }
 }
 

@@ -274,10 +274,16 @@ struct meeting {
 };
 
 /* A name in a directory that is watched. */
-/* What a rule asks about stays where opens are held. */
-static enum access hidden_from(const struct late *late)
+/* What a rule asks about stays where opens are held; with reads: dynamic so does what leads to a
+ * grant. */
+static bool is_hidden(const struct late *late, const struct path_decision *read)
 {
-    return late->options.image->flags & IMAGE_HOLDS_READS ? ACCESS_DENY : ACCESS_ASK;
+    const struct image *image = late->options.image;
+
+    if (!(image->flags & IMAGE_HOLDS_READS))
+        return read->access >= ACCESS_ASK || read->reason == DECIDED_BY_SKELETON;
+    return read->access == ACCESS_DENY ||
+           (read->reason == DECIDED_BY_SKELETON && image->reads != READS_DYNAMIC);
 }
 
 static int meet(struct late *late, const struct meeting *at, const char *name, bool may_be_dir,
@@ -293,8 +299,7 @@ static int meet(struct late *late, const struct meeting *at, const char *name, b
         return error_set(err, ENAMETOOLONG, "run.late", "%s/%s: the name is too long", dir, name);
     if (decide_path(&late->policy, path, decisions) < 0)
         return error_memory(err);
-    if (decisions[PATH_READ].access >= hidden_from(late) ||
-        decisions[PATH_READ].reason == DECIDED_BY_SKELETON)
+    if (is_hidden(late, &decisions[PATH_READ]))
         return mask(late, path, err);
     /* Nothing of the host is there. */
     if (decisions[PATH_READ].access == ACCESS_PRIVATE || !may_be_dir)

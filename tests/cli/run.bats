@@ -429,12 +429,17 @@ calls_of() {
     [[ $output != *late* ]]
 }
 
-@test "run: what the policy asks about is refused for now" {
+@test "run: what the policy asks about is refused where nobody can be asked" {
     echo x >asked
     run "$BAWN" run --ask "$PWD/asked" -- cat asked
     [ "$status" -ne 0 ]
+    [[ $output != *x* || $output == *"Permission denied"* ]]
     run "$BAWN" plan --ask "$PWD/asked"
-    [[ $output == *"this version asks nobody, and refuses"* ]]
+    [[ $output == *"opening it is asked about"* ]]
+    run "$BAWN" run --allow-containers --ask "$PWD/asked" -- cat asked
+    [ "$status" -ne 0 ]
+    run "$BAWN" plan --allow-containers --ask "$PWD/asked"
+    [[ $output == *"opens cannot be held here, so nobody is asked"* ]]
 }
 
 @test "run: protected names can be neither made nor written, and nothing is left" {

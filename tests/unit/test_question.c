@@ -103,10 +103,9 @@ static const char *const hostile[] = {
     "/a\315\217\314\201\343\205\244b", /* marks that join, a blank of Hangul */
     "/\327\220\330\247",               /* scripts that run to the left */
     "/\360\237\230\200\357\270\217",   /* pictures */
-    "/\302\233"
-    "2J\302\205\302\240x",           /* C1 controls, another blank */
-    "/\377\376\200\300\257",         /* no UTF-8 */
-    "/\344\270\255\346\226\207.txt", /* of two columns */
+    "/\302\233\062J\302\205\302\240x", /* C1 controls, another blank */
+    "/\377\376\200\300\257",           /* no UTF-8 */
+    "/\344\270\255\346\226\207.txt",   /* of two columns */
     "/back\\x1bslash",
 };
 

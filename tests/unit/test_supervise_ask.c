@@ -291,7 +291,7 @@ static void be_interrupted(void)
 {
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval soon = {.it_value = {.tv_usec = 100 * 1000}};
-    int status;
+    int status = 0;
     pid_t pid;
 
     MUST(sigaction(SIGALRM, &action, NULL) == 0);
