@@ -104,6 +104,7 @@ static void print_mounts(const struct plan *plan, struct strbuf *out)
             strbuf_add(out, ", which is ");
             strbuf_add_escaped(out, step->source);
         }
+        strbuf_add(out, step->no_exec ? ", asked about, nothing of it can be run" : "");
         if (step->size_bytes) {
             strbuf_add(out, ", at most ");
             add_size(out, step->size_bytes);
@@ -340,6 +341,8 @@ static void json_mounts(const struct plan *plan, struct strbuf *out)
         json_put_string(out, "source", step->source);
         json_put_string(out, "target", step->target);
         json_put_bool(out, "read_only", step->read_only);
+        if (step->no_exec)
+            json_put_bool(out, "no_exec", true);
         if (step->size_bytes)
             json_put_uint(out, "size_bytes", step->size_bytes);
         json_close(out, '}');
