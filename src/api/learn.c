@@ -145,7 +145,8 @@ static int judge(const struct proposer *proposer, const char *path, enum path_op
     ret_judged->is_granted = decisions[op].access == ACCESS_ALLOW ||
                              (decisions[op].rule && rule_is_copy(decisions[op].rule));
     ret_judged->is_own = decisions[op].access == ACCESS_PRIVATE;
-    if (decide_refuses(&decisions[op], op) && !(op == PATH_WRITE && decisions[op].rule->read_only))
+    if (decisions[op].rule && decide_refuses(&decisions[op], op) &&
+        !(op == PATH_WRITE && decisions[op].rule->read_only))
         ret_judged->refuses = decisions[op].rule;
     /* In a home of its own the command may have what the lists name, and nobody else's. */
     else if (!ret_judged->is_granted && listed &&

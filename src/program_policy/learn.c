@@ -304,7 +304,7 @@ static int edit(struct lesson *lesson)
 static int settle(struct lesson *lesson, struct bawn_error *err)
 {
     for (;;) {
-        int key = ask(lesson);
+        char key = ask(lesson);
         int r = key == 'e' ? edit(lesson) : 0;
 
         if (key == 'a')

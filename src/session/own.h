@@ -177,7 +177,7 @@ int session_channel(struct session *session, struct bawn_error *err);
 /* All that was told so far. */
 void session_hear(struct session *session);
 /* What is done with one. */
-void session_event(struct session *session, const struct event *event);
+void session_event(struct session *session, const struct event *told);
 /* A process of the session's own has ended before its time. Negative: so does the session, and
  * session->failure says why. */
 int session_lost(struct session *session, enum event_who who, int wait_status);

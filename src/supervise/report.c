@@ -73,7 +73,8 @@ static void tell(struct reports *reports, struct refusal *refusal, const struct 
     }
     refusal->untold = 0;
     reports->lost = 0;
-    reports->report(reports->context, &event);
+    if (reports->report)
+        reports->report(reports->context, &event);
 }
 
 static struct refusal *find(struct reports *reports, const struct call *call, const char *path,

@@ -205,7 +205,7 @@ asked() {
 }
 
 @test "hostile names are shown escaped, and nothing of them is obeyed" {
-    pane_start
+    pane_start 160 24
     printf '%s\n' 'import os, sys' 'for name in "asked\x1b[2J\x1b]0;evil\x07x", "asked\nwants    to read y", "asked\u202egpj.x\u200b":' \
         '    try: open(name, "w")' '    except OSError as e: print("status", e.errno)' >hostile.py
     keys "$BAWN run -- python3 hostile.py"
