@@ -433,11 +433,12 @@ calls_of() {
     echo x >asked
     run "$BAWN" run --ask "$PWD/asked" -- cat asked
     [ "$status" -ne 0 ]
-    [[ $output != *x* || $output == *"Permission denied"* ]]
+    [[ $output != x ]]
     run "$BAWN" plan --ask "$PWD/asked"
     [[ $output == *"opening it is asked about"* ]]
-    run "$BAWN" run --allow-containers --ask "$PWD/asked" -- cat asked
-    [ "$status" -ne 0 ]
+    # A mask is empty, whoever may read it.
+    run "$BAWN" run -q --allow-containers --ask "$PWD/asked" -- cat asked
+    [[ $output != x ]]
     run "$BAWN" plan --allow-containers --ask "$PWD/asked"
     [[ $output == *"opens cannot be held here, so nobody is asked"* ]]
 }
@@ -809,21 +810,22 @@ END
 @test "run: --workspace-mount shows the workspace elsewhere, and all that is held in it" {
     here=$PWD
     mkdir -p .git/hooks src sub
-    for reads in strict dynamic; do
-        # shellcheck disable=SC2016 # for the shell inside
-        run -0 --separate-stderr "$BAWN" run --reads $reads --workspace-mount /workspace -- sh -c '
-            pwd; echo "$PWD"; echo new >src/made
-            for name in .git/hooks/pre-commit .vscode .git/config sub/.git/hooks/x; do
-                mkdir -p "$(dirname "$name")"; echo x >"$name" && echo "wrote $name"
-            done
-            mv .git .git2 && echo "moved .git"
-            ln -s "$0/src" there && echo x >there/through && echo "wrote through a link"
-            ls "$0" && echo "sees $0"; touch "$0/x" && echo "writes in $0"; true' "$here"
-        [ "$output" = $'/workspace\n/workspace' ]
-        [ "$(cat src/made)" = new ]
-        [ ! -e .git/hooks/pre-commit ] && [ ! -e .vscode ] && [ ! -e sub/.git/hooks ] && [ ! -e x ]
-        rm -rf src/made there sub/.git
-    done
+    # Where all of the host is shown there is no place for it.
+    run -125 --separate-stderr "$BAWN" run --reads dynamic --workspace-mount /workspace -- echo ran
+    [[ -z $output && $stderr == *workspace* ]]
+    # shellcheck disable=SC2016 # for the shell inside
+    run -0 --separate-stderr "$BAWN" run --workspace-mount /workspace -- sh -c '
+        pwd; echo "$PWD"; echo new >src/made
+        for name in .git/hooks/pre-commit .vscode .git/config sub/.git/hooks/x; do
+            mkdir -p "$(dirname "$name")"; echo x >"$name" && echo "wrote $name"
+        done
+        mv .git .git2 && echo "moved .git"
+        ln -s "$0/src" there && echo x >there/through && echo "wrote through a link"
+        ls "$0" && echo "sees $0"; touch "$0/x" && echo "writes in $0"; true' "$here"
+    [ "$output" = $'/workspace\n/workspace' ]
+    [ "$(cat src/made)" = new ]
+    [ ! -e .git/hooks/pre-commit ] && [ ! -e .vscode ] && [ ! -e sub/.git/hooks ] && [ ! -e x ]
+    rm -rf src/made there sub/.git
     cd src
     run -0 "$BAWN" run -C .. --workspace-mount /a/b -- sh -c 'pwd; cd ..; git --version >/dev/null; pwd'
     [ "$output" = $'/a/b/src\n/a/b' ]
