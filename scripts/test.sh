@@ -56,7 +56,7 @@ stage() {
     mkdir -p "$to/bin" "$to/tests"
     find "$dir/tests" -maxdepth 1 -type f -perm -u+x -exec cp {} "$to/bin/" \;
     cp "$dir/bawn-git" "$dir/bawn-net" "$dir/bawn-policy" "$dir/docgen" "$dir/libbawn.3" "$to/bin/"
-    cp -r docs include README.md Makefile "$to/"
+    cp -r docs examples include README.md Makefile "$to/"
     # Sanitizers do not survive a filter of system calls: the launcher and bawn-net are the plain ones.
     cp build/bawn build/bawn-net "$to/bin/"
     cp -r tests/cli tests/escape tests/fuzz tests/golden tests/live tests/net tests/vectors "$to/tests/"
