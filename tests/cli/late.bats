@@ -80,7 +80,7 @@ end_inside() {
 cat /etc/shadow "" /proc/self/comm /proc/1/comm /proc/1/environ /proc/sys/kernel/hostname 2>&1
 grep -E '^(Uid|Gid|Groups|NSpid)' /proc/self/status; cat /proc/self/uid_map /proc/self/gid_map
 ls /proc/self/fd /proc/sys/net/ipv4/conf; cat /proc/net/dev | wc -l; cat /proc/sysvipc/shm | wc -l
-cat /proc/$$/comm; sleep 5 & cat /proc/$!/comm; head -c 3 /proc/$!/environ >/dev/null; kill $!
+cat /proc/$$/comm; sleep 5 & until grep -q sleep /proc/$!/comm; do :; done; cat /proc/$!/comm; head -c 3 /proc/$!/environ >/dev/null; kill $!
 echo in | cat /dev/stdin; cat <plain /dev/fd/0; head -c 2 /dev/zero | wc -c; cat /dev/tty 2>&1
 mkfifo f; (echo through >f) & cat f; wait; rm f
 ls -d . .. /usr/bin; ls missing 2>&1; cat plain/ 2>&1; ln -s loop loop; cat loop 2>&1; rm loop
