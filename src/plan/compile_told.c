@@ -188,15 +188,15 @@ static int is_left_out(struct telling *telling, const struct path_rule *rule, bo
     return r;
 }
 
-/* The link that a denial was found by, if nobody inside sees that one, is none of the command's
- * business either; that there was one decides what re-opens it. */
+/* The link or the pattern that a denial was found by, if nobody inside sees that one, is none of the
+ * command's business either; that there was one decides what re-opens it. */
 static int hide_link(const struct policy *policy, struct path_rule *rule)
 {
     struct path_decision decisions[PATH_OP_COUNT];
     int r = rule->link ? decide_path(policy, rule->link, decisions) : 0;
 
     if (r == 0 && rule->link && rule->read >= ACCESS_DENY && !is_shown(&decisions[PATH_READ]))
-        rule->link = rule->path;
+        rule->link = rule->spelled = rule->path;
     return r;
 }
 
