@@ -188,15 +188,26 @@ static int is_left_out(struct telling *telling, const struct path_rule *rule, bo
     return r;
 }
 
-/* The link or the pattern that a denial was found by, if nobody inside sees that one, is none of the
- * command's business either; that there was one decides what re-opens it. */
+/* The link or the pattern that a denial was found by, if nobody inside sees that one, is none of
+ * the command's business either; that there was one decides what re-opens it. */
 static int hide_link(const struct policy *policy, struct path_rule *rule)
 {
+    const struct path_rule link = {.path = rule->link,
+                                   .wild = rule->link && strpbrk(rule->link, "*?[")};
     struct path_decision decisions[PATH_OP_COUNT];
-    int r = rule->link ? decide_path(policy, rule->link, decisions) : 0;
+    char place[LIMIT_PATH_BYTES];
+    int r;
 
-    if (r == 0 && rule->link && rule->read >= ACCESS_DENY && !is_shown(&decisions[PATH_READ]))
-        rule->link = rule->spelled = rule->path;
+    if (!rule->link || rule->read < ACCESS_DENY)
+        return 0;
+    cut_to_place(&link, place);
+    r = decide_path(policy, place, decisions);
+    if (r == 0 && !is_shown(&decisions[PATH_READ]))
+        rule->spelled = rule->path;
+    if (r == 0)
+        r = decide_path(policy, rule->link, decisions);
+    if (r == 0 && !is_shown(&decisions[PATH_READ]))
+        rule->link = rule->path;
     return r;
 }
 
