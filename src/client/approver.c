@@ -64,22 +64,11 @@ int bawn_approver_fd(const struct bawn_approver *approver)
     return bawn_session_fd(approver->session);
 }
 
-static void split_argv(struct bawn_approver *approver, const char *argv)
-{
-    char *rest = approver->argv;
-    size_t count = 0;
-
-    (void)snprintf(approver->argv, sizeof(approver->argv), "%s", argv);
-    while (*argv && rest && count < ARGV_WORDS)
-        approver->words[count++] = strsep(&rest, (char[]){EVENT_ARGV_END, '\0'});
-    approver->words[count] = NULL;
-}
-
 static void take_asked(struct bawn_approver *approver, const struct client_heard *heard)
 {
     const char *const *texts = heard->event.texts;
 
-    split_argv(approver, texts[EVENT_ARGV]);
+    event_split_argv(texts[EVENT_ARGV], approver->argv, approver->words, ARGV_WORDS);
     approver->notice = (struct bawn_notice){.kind = BAWN_NOTICE_ASKED,
                                             .id = heard->message.job,
                                             .ms_left = heard->message.value,

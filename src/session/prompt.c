@@ -101,23 +101,11 @@ static bool is_there(const struct session *session)
     return session->has_host_terminal && !session->terminal.loop && session->master_fd < 0;
 }
 
-/* The words of a command line. */
-static void split_argv(struct prompt *prompt, const char *argv)
-{
-    char *rest = prompt->argv;
-    size_t count = 0;
-
-    (void)snprintf(prompt->argv, sizeof(prompt->argv), "%s", argv);
-    while (*argv && rest && count < ARGV_WORDS)
-        prompt->words[count++] = strsep(&rest, (char[]){EVENT_ARGV_END, '\0'});
-    prompt->words[count] = NULL;
-}
-
 static void fill_notice(struct prompt *prompt, const struct ask *ask)
 {
     const char *const *texts = ask->event.texts;
 
-    split_argv(prompt, texts[EVENT_ARGV]);
+    event_split_argv(texts[EVENT_ARGV], prompt->argv, prompt->words, ARGV_WORDS);
     prompt->notice = (struct bawn_notice){.kind = BAWN_NOTICE_ASKED,
                                           .id = ask->id,
                                           .pid = ask->event.pid,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -216,6 +217,18 @@ void event_read_argv(int proc_fd, char ret_argv[static EVENT_ARGV_BYTES])
         else if (ret_argv[i] == '\0')
             ret_argv[i] = EVENT_ARGV_END;
     }
+}
+
+void event_split_argv(const char *argv, char copy[static EVENT_ARGV_BYTES], const char **ret_words,
+                      size_t most)
+{
+    char *rest = copy;
+    size_t count = 0;
+
+    (void)snprintf(copy, EVENT_ARGV_BYTES, "%s", argv);
+    while (*argv && rest && count < most)
+        ret_words[count++] = strsep(&rest, (char[]){EVENT_ARGV_END, '\0'});
+    ret_words[count] = NULL;
 }
 
 const char *event_name(uint32_t what)

@@ -132,6 +132,10 @@ void event_error(const struct event *event, struct bawn_error *ret_error);
  * cannot be read. */
 void event_read_argv(int proc_fd, char ret_argv[static EVENT_ARGV_BYTES]);
 
+/* The words of EVENT_ARGV, at most so many, ended by NULL; they are in copy. */
+void event_split_argv(const char *argv, char copy[static EVENT_ARGV_BYTES], const char **ret_words,
+                      size_t most);
+
 /* A word for each. */
 const char *event_name(uint32_t what);
 const char *event_who_name(uint32_t who);
