@@ -240,13 +240,12 @@ live() {
     count "$tap"
 }
 
-# differ LABEL SECONDS ARGUMENT...: whether file calls give inside what they give outside: always the same ones, and
-# others each time.
+# differ LABEL SECONDS ARGUMENT...: whether file calls give inside what they give outside. Always the same ones: "make
+# differ" makes others each time.
 differ() {
     local label=$1 seconds=$2
     shift 2
     live "$label" python3 tests/differ/differ.py --bawn "$work/plain/bin/bawn" --seconds "$seconds" --seed 1 "$@"
-    live "$label, by the clock" python3 tests/differ/differ.py --bawn "$work/plain/bin/bawn" --seconds "$seconds" "$@"
 }
 
 # sum: all results in a line; whether they are good enough.

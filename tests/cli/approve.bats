@@ -185,6 +185,11 @@ has_asked() {
     [ ! -e asked1 ] && [ ! -e asked2 ]
 }
 
+# Whether the shell of the pane runs bawn: child is its pid then.
+in_pane() {
+    child=$(pgrep -P "$(tmux_at display-message -p '#{pane_pid}')" bawn)
+}
+
 @test "the terminal is given back on every way out" {
     pane_start 40 10
     keys 'PS1="> "; stty -a >before; clear'
@@ -193,8 +198,8 @@ has_asked() {
         pane_has '^bawn approve: 0 wait'
         case $way in
         TERM | HUP)
-            # By its pid: the pane's shell is its parent.
-            kill "-$way" "$(pgrep -P "$(tmux_at display-message -p '#{pane_pid}')" bawn)"
+            wait_for in_pane
+            kill "-$way" "$child"
             ;;
         *)
             sleep 0.4

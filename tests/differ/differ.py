@@ -64,6 +64,8 @@ KNOWN = [
     (r"[lf]?setxattr .*|[lf]?removexattr .*", TWO_MISTAKES, TWO_MISTAKES,
      "KERNEL(6.13): of two mistakes, that of the arguments is told before that of the path; before, the other way round"),
     (r".*(n{256}|nnn\.\.\.).*", r"E\w+", r"E\w+", "a name that is too long, and another mistake"),
+    (r'openat2 .*\.\.\.40\d\d bytes" .*', r".*", "ENAMETOOLONG",
+     "a path of an openat2 with limits that is too long once the link at its end is followed"),
     (r"openat2 .*", no_follow, None,
      "O_NOFOLLOW of an openat2 with limits, or of a file without a name, is not among the flags of the descriptor"),
     (r"flags s\d \d+", r"0 .* mode=(10|4)[01][0-3].*", r"EACCES .*",
