@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SETTLE_SECONDS = 5
+SETTLE_SECONDS, ASK_SECONDS = 30, 3
 NETLINK_NETFILTER = 12
 # Clears every variable that speaks of a proxy, then runs the command.
 BARE = ["sh", "-c", 'for name in $(env | grep -iE "^[^=]*proxy|:800" | cut -d= -f1); do unset "$name"; done;'
@@ -59,7 +59,8 @@ class Witness:
     def read(self, start):
         with open(self.path, "rb") as log:
             log.seek(start)
-            return [json.loads(line) for line in log if line.endswith(b"\n")]
+            whole, _, _ = log.read().rpartition(b"\n")
+            return [json.loads(line) for line in whole.splitlines()]
 
     def end(self):
         """Where the last whole line ends."""
@@ -67,22 +68,31 @@ class Witness:
             return log.read().rfind(b"\n") + 1
 
     def settle(self):
-        """Waits until both have written down what came before now; where the log ends then."""
-        self.number += 1
-        name = f"settle-{os.getpid()}-{self.number}"
-        start = self.end()
-        query = struct.pack("!HHHHHH", 1, 0x100, 1, 0, 0, 0) + bytes([len(name)]) + name.encode() + b"\0\0\1\0\1"
+        """Waits until both have written down what came before now; where the log ends then. Where a busy machine lost
+        the question or the packet, it is asked again."""
+        until = time.monotonic() + SETTLE_SECONDS
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            sock.sendto(query, ("127.0.0.1", 53))
-            until = time.monotonic() + SETTLE_SECONDS
+            sock.settimeout(ASK_SECONDS)
             while time.monotonic() < until:
-                seen = {event["kind"] for event in self.read(start) if name in json.dumps(event)}
-                if seen >= {"packet", "dns"}:
-                    sock.settimeout(SETTLE_SECONDS)
-                    sock.recv(600)  # else the kernel refuses the answer, by a packet that is seen
+                self.number += 1
+                name = f"settle-{os.getpid()}-{self.number}"
+                start = self.end()
+                query = struct.pack("!HHHHHH", 1, 0x100, 1, 0, 0, 0) + bytes([len(name)]) + name.encode() + b"\0\0\1\0\1"
+                sock.sendto(query, ("127.0.0.1", 53))
+                if self.has_seen(start, name):
+                    # Else the kernel refuses the answer, by a packet that is seen.
+                    while name.encode() not in sock.recv(600):
+                        pass
                     return self.end()
-                time.sleep(0.01)
         raise Broken("the lab's servers do not answer")
+
+    def has_seen(self, start, name):
+        until = time.monotonic() + ASK_SECONDS
+        while time.monotonic() < until:
+            if {event["kind"] for event in self.read(start) if name in json.dumps(event)} >= {"packet", "dns"}:
+                return True
+            time.sleep(0.01)
+        return False
 
     def since(self, start):
         self.settle()
