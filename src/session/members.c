@@ -123,15 +123,9 @@ static void add_number(struct members_of_event *members, unsigned slot, const ch
 
 static void add_argv(struct members_of_event *members, const char *argv)
 {
-    char *rest = members->argv;
-    size_t count = 0;
-
     if (!argv || !*argv)
         return;
-    (void)snprintf(members->argv, sizeof(members->argv), "%s", argv);
-    while (rest && count <= MEMBERS_WORDS)
-        members->words[count++] = strsep(&rest, (char[]){EVENT_ARGV_END, '\0'});
-    members->words[count] = NULL;
+    event_split_argv(argv, members->argv, members->words, MEMBERS_WORDS + 1);
     members->items[members->count++] = (struct member){
         .name = "argv", .words = members->words, .is_command = true, .is_private = true};
 }

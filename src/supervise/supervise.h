@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers the system calls that the filter sends out of the sandbox: those
- * that make, rename or open for writing. Each is decided by the policy's rules
- * and, if allowed, performed here on behalf of the caller and its result put
- * in place; never continued, for the caller's memory may change meanwhile.
+ * Answers the system calls that the filter sends out of the sandbox: those that
+ * make, rename, remove or open for writing; where the plan says so, also those
+ * that open for reading, connect or run. Each is decided by the policy's rules,
+ * or by whom they have asked. What is allowed is performed here on behalf of the
+ * caller and its result put in place. A call goes on by itself only where
+ * nothing depends on what was read of the caller's memory, for that may change
+ * meanwhile.
  */
 #ifndef SUPERVISE_SUPERVISE_H
 #define SUPERVISE_SUPERVISE_H
