@@ -130,6 +130,7 @@
 #define modes      "a file that a rule protects may be made executable, or unreadable"
 #define hidden     "it may be about something that is hidden, which is told"
 #define appears    "a file that a rule hides may have been made meanwhile"
+#define asked      "a rule may ask about what is run"
 #define family     "a socket family that no sandboxed program needs"
 #define handed     "a socket of the host's that was handed in stays with its server"
 #define landlock   "calls that bawn makes for a program would bypass the program's own rules"
@@ -287,6 +288,8 @@ const struct syscall_rule syscall_table[] = {
     WATCH("rmdir", creates),
     HOLD_OPEN("open", 1),
     HOLD_OPEN("openat", 2),
+    {RULE("execve", SYSCALL_NOTIFY, WHEN_ASKING, asked), WHOLLY},
+    {RULE("execveat", SYSCALL_NOTIFY, WHEN_ASKING, asked), WHOLLY},
     TELL("open"),
     TELL("openat"),
     TELL("stat"),
