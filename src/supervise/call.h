@@ -166,6 +166,10 @@ int make_prepare_link(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
+/* Whether the address is that of a socket file; and whether the socket, whose domain and address
+ * are known, is of another network than the caller's. */
+bool bind_is_path(const struct call *call);
+bool bind_is_of_other_net(const struct call *call);
 int connect_prepare(struct call *call);
 int connect_perform(struct call *call);
 int listen_prepare(struct call *call);

@@ -199,7 +199,9 @@ int exec_perform(struct call *call)
     if (call->is_continued)
         return 0;
     if (call->options->image->flags & (IMAGE_EXPLAINS | IMAGE_OBSERVES)) {
+        call->is_told = true;
         (void)explain_perform(call);
+        call->is_told = false;
         r = identity_enter(call->identity) < 0 ? -EACCES : 1;
     }
     for (int depth = 0; r == 1 && depth < SCRIPTS_DEEP; depth++) {
