@@ -385,12 +385,19 @@ static unsigned add_words(struct strbuf *out, const char *const *words, unsigned
     return lines;
 }
 
+/* What is run once can be run while the session lasts: see wire/ask.h. */
+static bool can_be_once(const struct bawn_notice *notice)
+{
+    return strcmp(notice->op, "exec") != 0;
+}
+
 static void choose_keys(const struct question_view *view, const struct bawn_notice *notice,
                         const char *words[KEYS_WORDS + 1])
 {
     unsigned count = 0;
 
-    words[count++] = "[o]nce";
+    if (can_be_once(notice))
+        words[count++] = "[o]nce";
     words[count++] = "[s]ession";
     if (*notice->grant_tree)
         words[count++] = "[d]irectory";
@@ -550,7 +557,7 @@ bool question_answer(const struct bawn_notice *notice, enum key key, struct bawn
     *ret_answer = (struct bawn_answer){.is_allowed = true};
     switch ((int)key) {
     case 'o':
-        return true;
+        return can_be_once(notice);
     case 's':
         ret_answer->scope = BAWN_ANSWER_SESSION;
         return true;

@@ -18,13 +18,18 @@ bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
            (policy->repository && path_is_below(step->source, policy->repository));
 }
 
-/* In place of what a writable tree shows there: the same, read-only. */
-static bool is_seal(const struct compiler *compiler, const struct mount_step *step)
+/* In place of what a tree shows there: the same, held. Read-only, or of a writable tree what is
+ * asked about, from which nothing can be run before somebody said yes. */
+static enum image_step in_place(const struct compiler *compiler, const struct mount_step *step)
 {
     const struct cover *cover = place_cover(compiler, step->target);
 
-    return cover && cover->kind == COVER_TREE && step->read_only && !cover->is_no_exec &&
-           strcmp(step->source, step->target) == 0;
+    if (!cover || cover->kind != COVER_TREE || cover->is_no_exec ||
+        strcmp(step->source, step->target) != 0)
+        return STEP_BIND;
+    if (step->read_only)
+        return STEP_SEAL;
+    return step->no_exec && cover->writable ? STEP_PIN : STEP_BIND;
 }
 
 static int bind_step(struct compiler *compiler, const struct mount_step *step)
@@ -32,7 +37,7 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     bool file = place_look(compiler, step->source) != LOOK_DIRECTORY;
     bool is_root = strcmp(step->target, "/") == 0;
     bool early = step->read_only && place_is_early(compiler, step->target) && !is_root;
-    struct image_mount mount = {.step = is_seal(compiler, step) ? STEP_SEAL : STEP_BIND};
+    struct image_mount mount = {.step = in_place(compiler, step)};
 
     if (file)
         mount.flags |= STEP_IS_FILE;
@@ -42,12 +47,12 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
         mount.flags |= STEP_NO_EXEC;
     if (mount.step == STEP_SEAL)
         place_pin_parents(compiler, step->target);
-    else if (!is_root)
+    else if (mount.step == STEP_BIND && !is_root)
         place_make_point(compiler, step->target, file);
     if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
         compile_maps_owner(compiler->input->plan, step))
         mount.flags |= STEP_IDMAP;
-    else if (early && place_is_steady(compiler, step->source))
+    else if (early && !step->no_exec && place_is_steady(compiler, step->source))
         mount.flags |= STEP_STEADY;
     /* The root itself is what all else is mounted on. */
     place_step(compiler, early || is_root ? PLACE_EARLY : PLACE_LATE, mount, step->source,

@@ -84,9 +84,7 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
     if (spot->write_asks && spot->view == VIEW_RW)
         return plan_held_by(plan, GUARANTEE_ASK);
     if (spot->view == VIEW_ASKED) {
-        *note = spot->has_step ? "opening it is asked about; it is there to be seen, but cannot be "
-                                 "run"
-                               : "opening it is asked about; it is there to be seen";
+        *note = "opening and running it is asked about; it is there to be seen";
         return plan_held_by(plan, GUARANTEE_ASK);
     }
     /* Refused by the same walls as a denial. */
@@ -199,7 +197,7 @@ int enforce_pattern(struct plan *plan, const struct path_rule *rule)
         by |= plan_held_by(plan, GUARANTEE_LATE);
     if (plan->asks_reads && rule->read == ACCESS_ASK) {
         by = plan_held_by(plan, GUARANTEE_ASK);
-        note = "opening one is asked about, and making or changing one";
+        note = "opening or running one is asked about, and making or changing one";
     } else if (by && is_held)
         note = "matches at the start are masked; making one is refused inside, and one that is "
                "made outside cannot be opened";

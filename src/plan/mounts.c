@@ -257,8 +257,10 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
                                                   .target = rule->path,
                                                   .rule = rule});
     }
-    /* It is there, and its opens are held. */
-    if (spot->view == VIEW_ASKED && view_is_visible(around))
+    /* It is there, and its opens are held; in a tree from which programs can be run it becomes a
+     * mount of its own, so that the kernel itself runs nothing of it. */
+    if (spot->view == VIEW_ASKED && view_is_visible(around) &&
+        (around == VIEW_ASKED || (look != LOOK_DIRECTORY && look != LOOK_OTHER)))
         return 0;
     /* An empty place in an empty place is there only if it is made. */
     if (spot->view == around &&

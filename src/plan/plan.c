@@ -262,6 +262,8 @@ static int plan_syscalls(struct plan *plan)
         [WHEN_BINDING] = judges && plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_HANDING_OVER] = plan->network.hands_over,
         [WHEN_HOLDING] = plan->holds_reads,
+        [WHEN_ASKING] = plan->asks_reads,
+        [WHEN_CONNECTING] = plan->asks_reads && plan_has(plan, FEATURE_TAKE_FD),
         [WHEN_EXPLAINING] =
             plan_notifies(plan) && (policy_number(plan->policy, SETTING_PROCESS_EXPLAIN) ||
                                     policy_number(plan->policy, SETTING_PROCESS_OBSERVE)),

@@ -104,7 +104,7 @@ static void print_mounts(const struct plan *plan, struct strbuf *out)
             strbuf_add(out, ", which is ");
             strbuf_add_escaped(out, step->source);
         }
-        strbuf_add(out, step->no_exec ? ", asked about, nothing of it can be run" : "");
+        strbuf_add(out, step->no_exec ? ", asked about, run only after a yes" : "");
         if (step->size_bytes) {
             strbuf_add(out, ", at most ");
             add_size(out, step->size_bytes);

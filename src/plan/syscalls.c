@@ -20,6 +20,8 @@
 #define NUMBER_F_SETLEASE       1024
 #define SET_ID_BITS             06000
 #define NUMBER_SOCK_TYPE        0xf
+#define NUMBER_SOCK_DGRAM       2
+#define NUMBER_SOCK_RAW         3
 #define NUMBER_SOCK_PACKET      10
 #define NUMBER_NETLINK_ROUTE    0
 #define NUMBER_TCP              6
@@ -116,6 +118,15 @@
         }                                                                                          \
     }
 
+/* SECURITY: with datagrams a socket file is named in each call that sends, behind a pointer.
+ * KERNEL: of UNIX sockets a raw one is one of these. */
+#define DATAGRAMS(name, type)                                                                      \
+    {                                                                                              \
+        RULE(name, SYSCALL_EPERM, WHEN_CONNECTING, called), IF(0, ALL, AF_UNIX), .also = {         \
+            {1, NUMBER_SOCK_TYPE, type, 0}                                                         \
+        }                                                                                          \
+    }
+
 #define mounts     "mounts are the boundary: a hidden path must not be uncovered"
 #define namespaces "a new namespace brings capabilities back"
 #define kernel     "changes the kernel or the machine"
@@ -130,6 +141,8 @@
 #define modes      "a file that a rule protects may be made executable, or unreadable"
 #define hidden     "it may be about something that is hidden, which is told"
 #define appears    "a file that a rule hides may have been made meanwhile"
+#define asked      "a rule may ask about what is run"
+#define called     "a rule may ask about the socket file that is connected to"
 #define family     "a socket family that no sandboxed program needs"
 #define handed     "a socket of the host's that was handed in stays with its server"
 #define landlock   "calls that bawn makes for a program would bypass the program's own rules"
@@ -253,6 +266,11 @@ const struct syscall_rule syscall_table[] = {
     {RULE("setsockopt", SYSCALL_EPERM, WHEN_ALWAYS, "TCP Fast Open connects when it first sends"),
      IF(1, ALL, NUMBER_TCP), .also = {{2, ALL, NUMBER_FASTOPEN_CONNECT, 0}}},
     {RULE("connect", SYSCALL_NOTIFY, WHEN_HANDING_OVER, handed), WHOLLY},
+    {RULE("connect", SYSCALL_NOTIFY, WHEN_CONNECTING, called), WHOLLY},
+    DATAGRAMS("socket", NUMBER_SOCK_DGRAM),
+    DATAGRAMS("socket", NUMBER_SOCK_RAW),
+    DATAGRAMS("socketpair", NUMBER_SOCK_DGRAM),
+    DATAGRAMS("socketpair", NUMBER_SOCK_RAW),
     {RULE("listen", SYSCALL_NOTIFY, WHEN_HANDING_OVER, handed), WHOLLY},
     {RULE("bind", SYSCALL_NOTIFY, WHEN_HANDING_OVER, handed), WHOLLY},
     {RULE("ioctl", SYSCALL_NOTIFY, WHEN_HANDING_OVER, "the host's network is not the sandbox's"),
@@ -287,6 +305,8 @@ const struct syscall_rule syscall_table[] = {
     WATCH("rmdir", creates),
     HOLD_OPEN("open", 1),
     HOLD_OPEN("openat", 2),
+    {RULE("execve", SYSCALL_NOTIFY, WHEN_ASKING, asked), WHOLLY},
+    {RULE("execveat", SYSCALL_NOTIFY, WHEN_ASKING, asked), WHOLLY},
     TELL("open"),
     TELL("openat"),
     TELL("stat"),

@@ -25,6 +25,8 @@ enum syscall_when {
     WHEN_BINDING,        /* the same, where a socket can be bound on behalf of its owner */
     WHEN_HANDING_OVER,   /* where sockets of the host's are handed in */
     WHEN_HOLDING,        /* with sandbox.late: held, where a hidden name may appear */
+    WHEN_ASKING,         /* where what a rule asks about is shown */
+    WHEN_CONNECTING,     /* the same, where a socket can be connected on behalf of its owner */
     WHEN_EXPLAINING,     /* with sandbox.process.explain */
 };
 

@@ -40,8 +40,9 @@ const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_READS] = {"sandbox.reads", VALUE_WORD, NARROW_LOWER, 0, reads_words,
                        "What happens to reads that no rule names: strict denies them, dynamic "
                        "asks about each file and directory that is opened, static allows them "
-                       "(secrets stay denied). With dynamic what lies outside is shown but cannot "
-                       "be run, and every open takes several times as long. Default: strict."},
+                       "(secrets stay denied). With dynamic what lies outside is shown, and run "
+                       "only after a yes; every open takes several times as long. Default: "
+                       "strict."},
     [SETTING_REQUIRE_OS_SANDBOX] = {"sandbox.require_os_sandbox", VALUE_BOOL, NARROW_HIGHER, 0,
                                     NULL,
                                     "false: run even where this host cannot hold the whole policy, "

@@ -358,7 +358,8 @@ int asks_answer(struct session *session, uint32_t id, const struct ask_answer *a
     /* SECURITY: only what the asker said may be granted as a whole. */
     if (given.scope == ASK_SESSION_TREE && !*ask->event.texts[EVENT_GRANT_TREE])
         given.scope = ASK_SESSION;
-    if (given.saved && given.scope == ASK_ONCE)
+    if (given.scope == ASK_ONCE &&
+        (given.saved || (given.is_allowed && strcmp(ask->event.texts[EVENT_OP], ASK_EXEC) == 0)))
         given.scope = ASK_SESSION;
     if (given.scope != ASK_ONCE && !keep(session->asks, &ask->event, &given))
         given.scope = ASK_ONCE;

@@ -348,6 +348,11 @@ static int refuse_exec(struct session *session, struct bawn_error *err)
                    "the sandbox has no such program, or lacks what the program needs; 'bawn check "
                    "exec %s' says whether the policy shows it",
                    name);
+    else if (errnum == EACCES && (session->request->image->flags & IMAGE_ASKS))
+        error_hint(err,
+                   "it is not executable inside; nobody can be asked about the command itself, but "
+                   "about what a shell starts: bawn run -- sh; 'bawn why exec %s' says more",
+                   name);
     else if (errnum == EACCES)
         error_hint(err, "it is not executable inside; 'bawn why exec %s' says more", name);
     return is_missing(errnum) ? STATUS_NOT_FOUND : STATUS_NOT_RUN;

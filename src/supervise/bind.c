@@ -47,7 +47,7 @@ static int address_family(const struct call *call)
 }
 
 /* Its first byte is behind the family; a name that begins with a zero is no path. */
-static bool is_path(const struct call *call)
+bool bind_is_path(const struct call *call)
 {
     return call->domain == AF_UNIX && address_family(call) == AF_UNIX &&
            call->value_size > offsetof(struct sockaddr_un, sun_path) &&
@@ -75,7 +75,7 @@ int bind_prepare(struct call *call)
     call->value_size = (size_t)length;
     if (length > 0)
         r = caller_read(call->caller, call->notif->data.args[1], call->value, (size_t)length);
-    if (r < 0 || !is_path(call))
+    if (r < 0 || !bind_is_path(call))
         return r < 0 ? r : 0;
     r = caller_open_dir(call->caller, AT_FDCWD);
     if (r < 0)
@@ -94,7 +94,7 @@ static bool is_free(const struct call *call)
     memcpy(&address, call->value, sizeof(address));
     switch (call->domain) {
     case AF_UNIX:
-        return !is_path(call);
+        return !bind_is_path(call);
     case AF_INET:
         port = ntohs(((struct sockaddr_in *)&address)->sin_port);
         return port == 0 || port >= RESERVED_PORTS;
@@ -129,7 +129,7 @@ static int ask_socket(const struct call *call, unsigned long request)
 
 /* SECURITY: a connection that came in as a stream is of the host's network: a name that is no path
  * would be taken there. */
-static bool is_of_other_net(const struct call *call)
+bool bind_is_of_other_net(const struct call *call)
 {
     autoclose int net = ask_socket(call, SIOCGSKNS);
 
@@ -279,9 +279,9 @@ static int bind_path(struct call *call)
 
 int bind_perform(struct call *call)
 {
-    if (is_path(call))
+    if (bind_is_path(call))
         return bind_path(call);
-    if (is_of_other_net(call))
+    if (bind_is_of_other_net(call))
         return call_refuse(call, "(a socket from outside)", EACCES);
     if (call->domain == AF_NETLINK && is_unnamed(call))
         return bind_netlink(call);

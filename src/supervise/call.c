@@ -84,8 +84,8 @@ static const struct call_kind kinds[] = {
     TOLD(faccessat2, 0, 1),
     TOLD(readlinkat, 0, 1),
     TOLD(chdir, -1, 0),
-    TOLD(execve, -1, 0),
-    TOLD(execveat, 0, 1),
+    {SYS_execve, "execve", {-1, -1}, {-1, -1}, -1, exec_prepare, exec_perform},
+    {SYS_execveat, "execveat", {-1, -1}, {-1, -1}, -1, exec_prepare, exec_perform},
 };
 
 const struct call_kind *call_find(int number)
@@ -149,7 +149,7 @@ static bool is_barred(const struct call *call, const char *path)
     const struct path_decision *bar = &call->locator.bar;
 
     return bar->access != ACCESS_UNSET &&
-           !(bar->access == ACCESS_ASK && questions_put(call, path, PATH_WRITE, bar));
+           !(bar->access == ACCESS_ASK && questions_put(call, path, QUESTION_WRITE, bar));
 }
 
 int call_judge_object(const struct call *call, int fd, const char *path, bool is_anchored,
@@ -163,7 +163,8 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
         answer = keeps_to_dirs(call->kind) ? GUARD_ALLOW : GUARD_REFUSE;
     if ((answer == GUARD_REFUSE || answer == GUARD_UNGRANTED) &&
         guard_asks(call->guard, path, op, &decision))
-        answer = questions_put(call, path, op, &decision) ? GUARD_ALLOW : GUARD_REFUSE;
+        answer =
+            questions_put(call, path, (enum question_op)op, &decision) ? GUARD_ALLOW : GUARD_REFUSE;
     if (answer == GUARD_REFUSE || (op == PATH_WRITE && is_barred(call, path)))
         return -EACCES;
     /* SECURITY: GIT~1 is .git there, and nobody says so. */

@@ -135,6 +135,10 @@ const struct call_kind *call_find(int number);
 bool explain_is_told(uint64_t flags);
 int explain_perform(struct call *call);
 
+/* supervise/exec.c: what is run. */
+int exec_prepare(struct call *call);
+int exec_perform(struct call *call);
+
 /* supervise/read.c: whether every open is held, so that one with these flags is made here. */
 bool read_is_held(const struct call *call, uint64_t flags);
 /* Opens what a path without links leads to. 1: it has to be walked by hand. */
@@ -162,6 +166,10 @@ int make_prepare_link(struct call *call);
 int make_link(struct call *call);
 int bind_prepare(struct call *call);
 int bind_perform(struct call *call);
+/* Whether the address is that of a socket file; and whether the socket, whose domain and address
+ * are known, is of another network than the caller's. */
+bool bind_is_path(const struct call *call);
+bool bind_is_of_other_net(const struct call *call);
 int connect_prepare(struct call *call);
 int connect_perform(struct call *call);
 int listen_prepare(struct call *call);

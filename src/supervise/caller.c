@@ -426,6 +426,11 @@ int caller_open_users(struct caller *caller)
     return open_in_proc(caller, "ns/user", O_RDONLY);
 }
 
+int caller_open_mounts(struct caller *caller)
+{
+    return open_in_proc(caller, "ns/mnt", O_RDONLY);
+}
+
 /* The effective one: "KEY:\tREAL\tEFFECTIVE\t..." */
 static int parse_effective(const char *text, const char *key, unsigned *ret_id)
 {

@@ -87,8 +87,9 @@ int caller_proc(struct caller *caller);
 /* Who started it; 0: somebody who is not seen from here. */
 pid_t caller_parent(struct caller *caller);
 
-/* Its user namespace; and what it may, with ids as they are in the reader's. */
+/* Its user and mount namespace; and what it may, with ids as they are in the reader's. */
 int caller_open_users(struct caller *caller);
+int caller_open_mounts(struct caller *caller);
 struct caller_rights {
     uid_t uid;
     gid_t gid;

@@ -35,11 +35,14 @@ struct side {
  * SECURITY: the kernel keeps a mount point from being renamed or removed only
  * where the caller's own mounts are, and those of the supervisor are the host's.
  * That the rules let it be written does not mean that the host's directory below
- * may go.
+ * may go. What is asked about is mounted over itself, and may go when the answer was yes.
  */
 static int refuse_mount_point(const struct call *call, const struct location *at)
 {
-    if (!LAYER("lending") || strcmp(at->name, ".") == 0 || !locate_is_mount_point(at))
+    struct path_decision decision;
+
+    if (!LAYER("lending") || strcmp(at->name, ".") == 0 || !locate_is_mount_point(at) ||
+        guard_asks(call->guard, at->path, PATH_READ, &decision))
         return 0;
     return call_refuse(call, at->path, EBUSY);
 }

@@ -28,6 +28,8 @@ int guard_init(struct guard *guard, const struct image *image, struct bawn_error
 
     *guard = (struct guard){.image = image};
     r = rules_unpack(image, policy, err);
+    if (r == 0)
+        r = rules_unpack_sockets(image, policy, err);
     if (r < 0)
         return r;
     guard->compared = arena_alloc(&policy->arena, policy->rules.count * sizeof(char *));

@@ -59,7 +59,7 @@ static bool make_room(struct questions *questions)
     return questions->items && questions->kept && questions->count < QUESTIONS_MAX;
 }
 
-static bool holds_for(const struct question_kept *kept, const char *path, enum path_op op)
+static bool holds_for(const struct question_kept *kept, const char *path, enum question_op op)
 {
     return kept->op == op && (kept->is_tree ? strncmp(path, kept->path, strlen(kept->path)) == 0
                                             : strcmp(path, kept->path) == 0);
@@ -67,7 +67,7 @@ static bool holds_for(const struct question_kept *kept, const char *path, enum p
 
 /* The last answer counts. */
 static const struct question_kept *find_kept(const struct questions *questions, const char *path,
-                                             enum path_op op)
+                                             enum question_op op)
 {
     for (size_t i = questions->kept_count; i > 0; i--)
         if (holds_for(&questions->kept[i - 1], path, op))
@@ -109,6 +109,9 @@ static void write_grant(const struct call *call, const char *outside, enum path_
 static bool tell(const struct call *call, const struct question *question,
                  const struct path_decision *decision)
 {
+    static const char *const words[] = {
+        [QUESTION_READ] = "read", [QUESTION_WRITE] = "write", [QUESTION_EXEC] = ASK_EXEC};
+    enum path_op op = question->op == QUESTION_WRITE ? PATH_WRITE : PATH_READ;
     autostrbuf struct strbuf rule = {0};
     char name[CALLER_NAME_BYTES] = "";
     char argv[EVENT_ARGV_BYTES] = "";
@@ -124,14 +127,14 @@ static bool tell(const struct call *call, const struct question *question,
                           .texts = {[EVENT_COMM] = name,
                                     [EVENT_EXE] = exe,
                                     [EVENT_ARGV] = argv,
-                                    [EVENT_OP] = question->op == PATH_WRITE ? "write" : "read",
+                                    [EVENT_OP] = words[question->op],
                                     [EVENT_CALL] = call->kind->name,
                                     [EVENT_PATH] = question->path,
                                     [EVENT_GRANT] = grant,
                                     [EVENT_GRANT_TREE] = grant_tree}};
 
-    write_grant(call, outside, question->op, decision, false, grant);
-    write_grant(call, outside, question->op, decision, true, grant_tree);
+    write_grant(call, outside, op, decision, false, grant);
+    write_grant(call, outside, op, decision, true, grant_tree);
     /* The directory may not be granted. */
     if (strcmp(grant, grant_tree) == 0)
         *grant_tree = '\0';
@@ -143,7 +146,7 @@ static bool tell(const struct call *call, const struct question *question,
     return call->questions->ask(call->questions->context, &event);
 }
 
-static bool park(const struct call *call, const char *path, enum path_op op,
+static bool park(const struct call *call, const char *path, enum question_op op,
                  const struct path_decision *decision)
 {
     struct questions *questions = call->questions;
@@ -165,7 +168,7 @@ static bool park(const struct call *call, const char *path, enum path_op op,
     return false;
 }
 
-bool questions_put(const struct call *call, const char *path, enum path_op op,
+bool questions_put(const struct call *call, const char *path, enum question_op op,
                    const struct path_decision *decision)
 {
     struct questions *questions = call->questions;

@@ -29,10 +29,13 @@ enum {
     QUESTIONS_KEPT = 512 /* answers; what is not remembered here the launcher remembers */
 };
 
+/* What is asked about: what the rules know, and running, which is as reading to them. */
+enum question_op { QUESTION_READ = PATH_READ, QUESTION_WRITE = PATH_WRITE, QUESTION_EXEC };
+
 struct question {
     uint64_t number;             /* ours */
     struct seccomp_notif *notif; /* of the call; owned */
-    enum path_op op;
+    enum question_op op;
     char *path; /* inside; owned */
     bool is_answered, is_allowed;
     int status_fd; /* the caller's, in /proc; owned */
@@ -41,7 +44,7 @@ struct question {
 
 /* An answer for the session. */
 struct question_kept {
-    enum path_op op;
+    enum question_op op;
     char *path; /* owned; of a tree the directory with its slash */
     bool is_tree, is_allowed;
 };
@@ -65,7 +68,7 @@ void questions_done(struct questions *questions);
  * The rules say ask about this path. True: the answer was yes. False: it was no, or there is none
  * yet; then questions_holds tells that the call is not to be answered now.
  */
-bool questions_put(const struct call *call, const char *path, enum path_op op,
+bool questions_put(const struct call *call, const char *path, enum question_op op,
                    const struct path_decision *decision);
 bool questions_holds(const struct questions *questions, uint64_t call);
 /* The call is answered: what was answered once is forgotten. */

@@ -238,10 +238,14 @@ static void call_drop(struct call *call)
 static int wait_elsewhere(struct supervisor *supervisor, const struct call *call)
 {
     int r;
+    bool connects = call->kind->perform == connect_perform;
     struct waiter waiter = {.id = call->notif->id,
-                            .object = call->fd,
+                            .object = call->fd >= 0 ? call->fd : call->socket,
                             .status = caller_status(call->caller),
-                            .flags = (int)call->how.flags};
+                            .flags = (int)call->how.flags,
+                            .socket = connects ? call->socket : -EBADF,
+                            .address = connects && call->fd < 0 ? call->value : NULL,
+                            .address_bytes = (socklen_t)call->value_size};
 
     if (waiter.status < 0)
         return waiter.status;

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOTIFY_FD, OBJECT_FD, STATUS_FD, KEPT_FDS, CHECK_USEC = 20 * 1000 };
+enum { NOTIFY_FD, OBJECT_FD, STATUS_FD, SOCKET_FD, KEPT_FDS, CHECK_USEC = 20 * 1000 };
 
 static void on_alarm(int number)
 {
@@ -65,6 +66,33 @@ int wait_interruption(int status_fd, unsigned *seen)
                                                                              : -EINTR;
 }
 
+/* What the descriptor stands for. */
+static void name_object(char name[static 32])
+{
+    (void)snprintf(name, 32, "/proc/self/fd/%d", OBJECT_FD);
+}
+
+/* KERNEL: made again after a signal, it goes on where it was. */
+static int connect_once(const struct waiter *waiter)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    name_object(address.sun_path);
+    return connect(SOCKET_FD, waiter->address ? waiter->address : (const void *)&address,
+                   waiter->address ? waiter->address_bytes : (socklen_t)sizeof(address)) < 0
+               ? -errno
+               : 0;
+}
+
+static int open_once(int flags, int *ret_fd)
+{
+    char path[32];
+
+    name_object(path);
+    *ret_fd = open(path, flags);
+    return *ret_fd < 0 ? -errno : 0;
+}
+
 /*
  * Holds:    the notification, the thing to open, the caller's status in /proc.
  * Must:     end when the supervisor does, and when the caller is gone or interrupted.
@@ -73,27 +101,32 @@ int wait_interruption(int status_fd, unsigned *seen)
 static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct waiter *waiter)
 {
     int flags = (waiter->flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY;
-    int fds[KEPT_FDS] = {
-        [NOTIFY_FD] = notify_fd, [OBJECT_FD] = waiter->object, [STATUS_FD] = waiter->status};
+    bool connects = waiter->socket >= 0;
+    int fds[KEPT_FDS] = {[NOTIFY_FD] = notify_fd,
+                         [OBJECT_FD] = waiter->object,
+                         [STATUS_FD] = waiter->status,
+                         [SOCKET_FD] = waiter->socket};
     uint64_t id = waiter->id;
     unsigned seen = 0;
-    char path[32];
-    int fd = -1;
-    int r = 0;
+    int fd = -EBADF;
+    int r = -EINTR;
 
-    if (!process_keep_fds(fds, KEPT_FDS)) {
+    if (!process_keep_fds(fds, connects ? KEPT_FDS : SOCKET_FD)) {
         answer_value(notify_fd, id, -EACCES);
         _exit(1);
     }
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
         _exit(1);
     start_alarm();
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", OBJECT_FD);
-    while (r == 0 && answer_is_wanted(NOTIFY_FD, id)) {
-        fd = open(path, flags);
-        if (fd >= 0)
+    while (r == -EINTR && answer_is_wanted(NOTIFY_FD, id)) {
+        int interruption;
+
+        r = connects ? connect_once(waiter) : open_once(flags, &fd);
+        interruption = r == -EINTR ? wait_interruption(STATUS_FD, &seen) : 0;
+        if (interruption) {
+            r = interruption;
             break;
-        r = errno == EINTR ? wait_interruption(STATUS_FD, &seen) : -errno;
+        }
     }
     if (fd >= 0)
         answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC, NULL, 0);

@@ -17,6 +17,10 @@
 
 #include <stdint.h>
 
+/* The word for running a file (EVENT_OP). A yes to that holds for the session at least: the kernel
+ * then runs the file whoever calls, and nobody can tell when it has run once. */
+#define ASK_EXEC "exec"
+
 /* For how much an answer holds. */
 enum ask_scope {
     ASK_ONCE,

@@ -322,6 +322,17 @@ int rules_unpack_net(const struct image *image, struct policy *policy, struct ba
     return r;
 }
 
+int rules_unpack_sockets(const struct image *image, struct policy *policy, struct bawn_error *err)
+{
+    int r = 0;
+
+    image_each (image, PART_ITEMS, struct image_item, item) {
+        if (r == 0 && item->list == LIST_NETWORK_UNIX_SOCKETS)
+            r = unpack_item(image, item, policy, err);
+    }
+    return r;
+}
+
 unsigned rules_programs(const struct image *image, const char *ret_paths[static NET_PROGRAMS])
 {
     unsigned count = 0;

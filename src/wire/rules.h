@@ -31,6 +31,8 @@ int rules_unpack(const struct image *image, struct policy *policy, struct bawn_e
 
 /* All that decide_net asks, likewise. */
 int rules_unpack_net(const struct image *image, struct policy *policy, struct bawn_error *err);
+/* What decide_socket asks besides rules, of a policy whose rules are unpacked. */
+int rules_unpack_sockets(const struct image *image, struct policy *policy, struct bawn_error *err);
 
 /* The programs that rules are for, each once, in the order of the rules. Who speaks of one by a
  * number means this order. A rule for a program that finds no room holds for none. */

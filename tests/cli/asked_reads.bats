@@ -105,7 +105,7 @@ answer() {
     [[ $output == *ask* ]]
     run -1 "$BAWN" check "${bare[@]}" --reads strict read "$LETTERS/one"
     run -0 "$BAWN" plan --ask "$LETTERS"
-    [[ $output == *"opening it is asked about; it is there to be seen, but cannot be run"* ]]
+    [[ $output == *"opening and running it is asked about; it is there to be seen"* ]]
     run -126 "$BAWN" run -q --ask "$LETTERS" -- "$LETTERS/script"
     answer deny "{op: read, path: \"$LETTERS/**\", answer: allow, scope: file}"
     run -0 "$BAWN" run -q --ask "$LETTERS" -- cat "$LETTERS/one"

@@ -435,7 +435,7 @@ calls_of() {
     [ "$status" -ne 0 ]
     [[ $output != x ]]
     run "$BAWN" plan --ask "$PWD/asked"
-    [[ $output == *"opening it is asked about"* ]]
+    [[ $output == *"opening and running it is asked about"* ]]
     # A mask is empty, whoever may read it.
     run "$BAWN" run -q --allow-containers --ask "$PWD/asked" -- cat asked
     [[ $output != x ]]
