@@ -4,6 +4,8 @@
 
 export XDG_RUNTIME_DIR=$T/run
 mkdir -m 700 "$XDG_RUNTIME_DIR"
+# For those who answer in Python: asking.py.
+export PYTHONPATH=$ESCAPE PYTHONDONTWRITEBYTECODE=1
 
 # answering [SUPERVISE-OPTION]... <<END: answers by these rules until the case ends; $ANSWERING is its pid.
 answering() {
