@@ -28,7 +28,6 @@ with Supervisor() as one:
     open(place + "/ready", "w").close()
     who, first, last, answered = {}, None, None, 0
     while (event := one.hear(30)):
-        one.heard.clear()
         if event["type"] == "event.session":
             if event["state"] == "end":
                 break
