@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # F-08 a flood of questions and somebody who answers slowly: nobody grows, and others' calls do not wait
-# layers: notify
+# layers: notify asking
 # not: nested, nobody outside can be asked
 # seconds: 120
 source "$ESCAPE/lib.bash"
