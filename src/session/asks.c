@@ -209,6 +209,8 @@ static int on_tick(void *context)
     return 0;
 }
 
+/* SECURITY: whoever answers may judge by the program that is told: what another one wants is
+ * another question, even about the same thing. */
 static struct ask *find_same(struct asks *asks, const struct event *event)
 {
     for (unsigned i = 0; i < ASKS_WAITING; i++) {
@@ -216,6 +218,8 @@ static struct ask *find_same(struct asks *asks, const struct event *event)
 
         if (ask->id && ask->event.who == event->who &&
             strcmp(ask->event.texts[EVENT_OP], event->texts[EVENT_OP]) == 0 &&
+            (!LAYER("answers") ||
+             strcmp(ask->event.texts[EVENT_EXE], event->texts[EVENT_EXE]) == 0) &&
             strcmp(ask->event.texts[EVENT_PATH], event->texts[EVENT_PATH]) == 0)
             return ask;
     }

@@ -4,9 +4,9 @@
  *
  * How it works: a question waits until the first answer comes, from the terminal or
  * from a client that said CONTROL_ASKS; for as long as the policy says; while somebody
- * waits for it. The same question of several is one. An answer for the session is
- * remembered here and by the asker, and one for later sessions is handed to
- * 'bawn policy save'. Where nobody can be asked the answer is no, at once.
+ * waits for it. The same question of several processes of one program is one. An answer for the
+ * session is remembered here and by the asker, and one for later sessions is handed to 'bawn policy
+ * save'. Where nobody can be asked the answer is no, at once.
  */
 #ifndef SESSION_ASKS_H
 #define SESSION_ASKS_H

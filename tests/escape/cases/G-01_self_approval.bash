@@ -11,13 +11,14 @@ source "$ESCAPE/asked.bash"
 supervising
 asks asked.txt
 # Beside them in the same directory, and by the ways that bawn does not have: somebody who listens.
-mkdir -p -m 700 "$XDG_RUNTIME_DIR/bawn"
+[[ -d $XDG_RUNTIME_DIR/bawn ]] || mkdir -m 700 "$XDG_RUNTIME_DIR/bawn"
 stand_in=$XDG_RUNTIME_DIR/bawn/stand-in name=@bawn-approve-$$
 "$BIN/e_listen" "$stand_in" "$name" >"$T/reached" 2>/dev/null &
 at_end "kill $!"
 "$BIN/e_tcp" >"$T/reached-tcp" &
 at_end "kill $!"
-wait_for 5 grep -q ready "$T/reached" && wait_for 5 test -s "$T/reached-tcp" || broken "no listeners"
+wait_for 5 grep -q ready "$T/reached" || broken "no listener"
+wait_for 5 test -s "$T/reached-tcp" || broken "no listener on loopback"
 port=$(head -n1 "$T/reached-tcp")
 [[ -S $SUPERVISOR ]] || SUPERVISOR=$stand_in
 
