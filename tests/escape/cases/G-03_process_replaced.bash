@@ -17,12 +17,14 @@ with Supervisor() as one:
     first = one.question(8)
     # Both wait, or the first did: the process has been replaced, and asks about something else.
     second = one.question(8)
-    print("same number" if first["pid"] == second["pid"] else "other numbers")
-    print("same program" if first["exe"] == second["exe"] else "other programs")
+    if second:
+        print("same number" if first["pid"] == second["pid"] else "other numbers")
+        print("same program" if first["exe"] == second["exe"] else "other programs")
     one.command(type="cmd.approve", id=first["id"], scope="once")
-    if one.settled(second["id"], 1):
+    if second and one.settled(second["id"], 1):
         print("# not contained: the second question ended with the first one's answer")
-    one.command(type="cmd.deny", id=second["id"])
+    if second:
+        one.command(type="cmd.deny", id=second["id"])
     one.until(lambda event: event["type"] == "event.session" and event["state"] == "end", 20)
 END
 # answered [OPTION]... -- COMMAND: the first question is answered yes when there is a second, which is denied.
