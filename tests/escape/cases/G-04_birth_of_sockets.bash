@@ -48,7 +48,7 @@ socket 600 s
 socket 600 supervisor" "$(grep ^socket "$T/seen" | grep -v itself)" "sockets that were ever there"
 equal "directory 700 itself" "$(grep ^directory "$T/seen")" "directories that were ever there"
 equal '' "$(grep ^file "$T/seen" | grep -v -E '^file (400|600) ')" "files that others can read"
-equal "" "$(ls -A "$T/place" "$XDG_RUNTIME_DIR" | grep -v -e : -e '^$')" "what is left"
+equal "" "$(find "$T/place" "$XDG_RUNTIME_DIR" -mindepth 1)" "what is left"
 
 # By a link, in a directory of others, in the place of something else: nothing is made.
 ln -s "$T/place" "$T/link"
@@ -71,5 +71,5 @@ for kind in link open; do
     esac
     timeout 5 "$BAWN" supervise >/dev/null 2>"$T/stderr"
     equal 125 $? "supervise where the directory of sessions is $kind"
-    equal '' "$(ls -A "$T/elsewhere" "$XDG_RUNTIME_DIR/bawn/" | grep -v -e : -e '^$')" "what was made there"
+    equal '' "$(find "$T/elsewhere" "$XDG_RUNTIME_DIR/bawn/" -mindepth 1)" "what was made there"
 done
