@@ -337,7 +337,7 @@ scripts/deb.sh build/deb; note "packages" $?
 stage "$work/plain" build
 stage "$work/asan" build-asan
 # These are about the launcher, which is the same there.
-rm "$work/asan/tests/cli/"{approve,asked_exec,asked_reads,asked_sockets,clocks,copy,debug,environment,events,home,inside,late,limits,logs,prompt,rates,readme,run,save,session,terminal,waiting,why_inside,work}.bats
+rm "$work/asan/tests/cli/"{approve,asked_exec,asked_programs,asked_reads,asked_sockets,clocks,copy,debug,environment,events,home,inside,late,limits,logs,prompt,rates,readme,run,save,saved_answers,session,terminal,waiting,why_inside,work}.bats
 me=$(id -un)
 # Two at a time: most cases wait for something.
 if [ "$(id -u)" -eq 0 ]; then

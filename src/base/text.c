@@ -41,13 +41,23 @@ size_t text_decode(const char *text, size_t length, uint32_t *ret_rune)
 /* SECURITY: a person must see what they are asked to judge. */
 bool text_is_deceptive(uint32_t rune)
 {
+    /* Control characters, those that turn the direction or end a line, and all that Unicode says
+     * is not shown at all (Default_Ignorable_Code_Point): with one of them a name looks like
+     * another. */
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},      {0x34f, 0x34f},
+                  {0x61c, 0x61c},     {0x115f, 0x1160},   {0x17b4, 0x17b5},  {0x180b, 0x180f},
+                  {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},  {0x3164, 0x3164},
+                  {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb},
+                  {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+
     if (!LAYER("words"))
         return false;
-    return rune < 0x20 || (rune >= 0x7f && rune <= 0x9f) || rune == 0xad || rune == 0x61c ||
-           rune == 0x180e || (rune >= 0x200b && rune <= 0x200f) ||
-           (rune >= 0x2028 && rune <= 0x202e) || (rune >= 0x2060 && rune <= 0x206f) ||
-           rune == 0xfeff || (rune >= 0xfff9 && rune <= 0xfffb) ||
-           (rune >= 0xe0000 && rune <= 0xe007f) || (rune & 0xfffe) == 0xfffe;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        if (rune >= ranges[i].first && rune <= ranges[i].last)
+            return true;
+    return (rune & 0xfffe) == 0xfffe;
 }
 
 /* One character, shown. Returns how many bytes of the input it was. */

@@ -2,6 +2,7 @@
 #include "kernel/process.h"
 
 #include "base/cleanup.h"
+#include "base/mutant.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
@@ -180,6 +181,8 @@ bool process_peer_is_in(int sock, const struct stat *ns)
     autoclose int pidfd = process_peer(sock, &pid);
     struct stat theirs;
 
+    if (!LAYER("peers"))
+        return true;
     if (pidfd < 0)
         return false;
     theirs = process_namespace(pidfd, pid);

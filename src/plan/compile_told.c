@@ -11,6 +11,7 @@
  */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "base/path.h"
 #include "plan/compiler.h"
 #include "policy/build.h"
@@ -175,6 +176,8 @@ static int is_left_out(struct telling *telling, const struct path_rule *rule, bo
     int r;
 
     *ret_is = false;
+    if (!LAYER("told"))
+        return 0;
     /* What grants, asks or only protects is told. */
     if ((rule->read < ACCESS_DENY && !is_listed && !is_sealed) ||
         (is_sealed && is_usual_place(rule->path)) || is_kernels(rule->path) ||

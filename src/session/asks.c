@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mutant.h"
 #include "session/control.h"
 #include "session/own.h"
 #include "session/prompt.h"
@@ -45,6 +46,8 @@ static bool holds_for(const struct asks_kept *kept, const struct event *event)
 
     if (strcmp(kept->op, event->texts[EVENT_OP]) != 0)
         return false;
+    if (!LAYER("answers"))
+        return true;
     return kept->is_tree ? strncmp(path, kept->path, strlen(kept->path)) == 0
                          : strcmp(path, kept->path) == 0;
 }
@@ -206,6 +209,8 @@ static int on_tick(void *context)
     return 0;
 }
 
+/* SECURITY: whoever answers may judge by the program that is told: what another one wants is
+ * another question, even about the same thing. */
 static struct ask *find_same(struct asks *asks, const struct event *event)
 {
     for (unsigned i = 0; i < ASKS_WAITING; i++) {
@@ -213,6 +218,8 @@ static struct ask *find_same(struct asks *asks, const struct event *event)
 
         if (ask->id && ask->event.who == event->who &&
             strcmp(ask->event.texts[EVENT_OP], event->texts[EVENT_OP]) == 0 &&
+            (!LAYER("answers") ||
+             strcmp(ask->event.texts[EVENT_EXE], event->texts[EVENT_EXE]) == 0) &&
             strcmp(ask->event.texts[EVENT_PATH], event->texts[EVENT_PATH]) == 0)
             return ask;
     }
@@ -287,6 +294,10 @@ void asks_take(struct session *session, const struct event *event)
         tell_asker(session, &asker, &none);
         return;
     }
+    if (event->who == WHO_NET && !LAYER("netasks")) {
+        tell_asker(session, &asker, &(struct ask_answer){.is_allowed = true});
+        return;
+    }
     kept = find_kept(session->asks, event);
     same = find_same(session->asks, event);
     if (kept)
@@ -348,11 +359,36 @@ const struct ask *asks_find(const struct session *session, uint32_t id)
     return find_waiting(session, id);
 }
 
+/* An answer to what does not wait: of another session, settled or never asked. It changes nothing,
+ * and is on record; of a flood not each one, but how many there were. */
+static void tell_unasked(struct session *session, uint32_t id, const struct ask_answer *answer)
+{
+    uint32_t count = ++session->asks->unasked;
+    char message[160];
+    struct event event = {.what = EVENT_SETTLED,
+                          .who = WHO_LAUNCHER,
+                          .pid = answer->pid,
+                          .times = 1,
+                          .number = id,
+                          .verdict = VERDICT_DENY,
+                          .texts = {[EVENT_CODE] = "ask.unknown", [EVENT_MESSAGE] = message}};
+
+    if (count > ASKS_UNASKED && (count & (count - 1)) != 0)
+        return;
+    (void)snprintf(message, sizeof(message),
+                   "a client answered question %u, which does not wait: that counts for nothing "
+                   "(%u such answers so far)",
+                   id, count);
+    session_event(session, &event);
+}
+
 int asks_answer(struct session *session, uint32_t id, const struct ask_answer *answer)
 {
     struct ask *ask = find_waiting(session, id);
     struct ask_answer given = *answer;
 
+    if (!ask && session->asks && answer->by == ASK_BY_CLIENT)
+        tell_unasked(session, id, answer);
     if (!ask)
         return -ENOENT;
     /* SECURITY: only what the asker said may be granted as a whole. */

@@ -4,9 +4,9 @@
  *
  * How it works: a question waits until the first answer comes, from the terminal or
  * from a client that said CONTROL_ASKS; for as long as the policy says; while somebody
- * waits for it. The same question of several is one. An answer for the session is
- * remembered here and by the asker, and one for later sessions is handed to
- * 'bawn policy save'. Where nobody can be asked the answer is no, at once.
+ * waits for it. The same question of several processes of one program is one. An answer for the
+ * session is remembered here and by the asker, and one for later sessions is handed to 'bawn policy
+ * save'. Where nobody can be asked the answer is no, at once.
  */
 #ifndef SESSION_ASKS_H
 #define SESSION_ASKS_H
@@ -26,6 +26,7 @@ enum {
     ASKS_ASKERS = 64,      /* of the same question; the same of further ones */
     ASKS_KEPT = 512,       /* answers for the session; a further one holds once */
     ASKS_SAVERS = 4,       /* rules that are being saved */
+    ASKS_UNASKED = 64,     /* answers to nothing that each have a record */
     ASKS_ORPHAN_MS = 1000, /* a question stays: a call that a signal interrupts is made again */
 };
 
@@ -66,6 +67,7 @@ struct asks {
     unsigned kept_count;
     struct saver savers[ASKS_SAVERS];
     struct loop_timer timer;
+    uint32_t unasked;   /* answers to what does not wait */
     int64_t expects_ms; /* until when somebody may still come; 0: nobody is expected */
     /* Of the terminal: some question came or went. NULL: nobody can be asked there. */
     void (*changed)(struct session *session);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/mutant.h"
 #include "policy/message.h"
 #include "policy/ruleword.h"
 #include "supervise/answer.h"
@@ -61,6 +62,8 @@ static bool make_room(struct questions *questions)
 
 static bool holds_for(const struct question_kept *kept, const char *path, enum question_op op)
 {
+    if (!LAYER("answers"))
+        return kept->op == op;
     return kept->op == op && (kept->is_tree ? strncmp(path, kept->path, strlen(kept->path)) == 0
                                             : strcmp(path, kept->path) == 0);
 }
@@ -174,6 +177,8 @@ bool questions_put(const struct call *call, const char *path, enum question_op o
     struct questions *questions = call->questions;
     const struct question_kept *kept;
 
+    if (!LAYER("asking"))
+        return true;
     if (questions->sock < 0)
         return false;
     for (size_t i = 0; i < questions->count; i++) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # B-14 with late: held no name that a rule hides is opened, not even in the moment in which it appears
-# layers: notify
+# layers: notify reads late
 # seconds: 60
 source "$ESCAPE/lib.bash"
 source "$ESCAPE/late.bash"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # C-70 what a sandbox is told of its rules has no name that the command must not learn, and cannot be changed
-# layers: mount
+# layers: mount told
 source "$ESCAPE/lib.bash"
 
 plant "$OUT/zorblax-merger/contract"

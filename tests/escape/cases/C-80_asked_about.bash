@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # C-80 what is asked about is there to be seen, and no other way leads to what is in it
-# layers: notify
+# layers: notify asking reads
 # not: nested, the outer sandbox shows no other directory
 source "$ESCAPE/lib.bash"
 

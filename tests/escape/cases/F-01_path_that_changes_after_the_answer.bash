@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # F-01 an answer is to the path that was asked about, whatever is in the caller's memory by then
-# layers: notify
+# layers: notify asking
 # not: nested, nobody outside can be asked
 # seconds: 60
 source "$ESCAPE/lib.bash"

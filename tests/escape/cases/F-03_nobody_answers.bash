@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # F-03 without an answer it is no: nobody can be asked, the time runs out, who answers is killed
-# layers: notify
+# layers: notify asking
 # not: nested, nobody outside can be asked
 # seconds: 60
 source "$ESCAPE/lib.bash"

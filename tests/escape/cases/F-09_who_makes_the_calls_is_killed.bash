@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # F-09 when the process that makes the calls is killed while one waits, that call is not made
-# layers: notify
+# layers: notify asking
 # not: nested, nobody outside can be asked
 # seconds: 60
 source "$ESCAPE/lib.bash"

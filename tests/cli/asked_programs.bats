@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2016 # words of the shells inside
+# Programs in 'bawn shell --reads dynamic' that are asked about in the middle of what they do: their
+# screens afterwards.
+
+load common
+load panes
+
+setup() {
+    sessions_setup
+    panes_setup
+    mkdir -p "$XDG_CONFIG_HOME/bawn"
+    printf 'sandbox:\n  confirm: ["**/asked*"]\n' >"$XDG_CONFIG_HOME/bawn/policy.yaml"
+    "$BAWN" run --reads dynamic -- true
+    export GIT_CONFIG_GLOBAL=/dev/null
+}
+
+teardown() {
+    panes_teardown
+    sessions_teardown
+}
+
+# A shell inside, whose prompt is "in> ".
+shell_start() {
+    pane_start 100 24
+    keys "$BAWN shell --reads dynamic"
+    sleep 2
+    keys "PS1='in> '; clear"
+    pane_has '^in>'
+}
+
+# Waits for a question about what is given, and types the answer.
+answer() {
+    pane_has 'bawn asks:' && pane_has "$1" || return
+    sleep 0.5 # no key counts before
+    key "$2"
+    pane_lacks 'bawn asks:'
+}
+
+@test "git rebase -i in vim: a question in the middle leaves the list of commits as it was" {
+    git init -q -b main .
+    git config user.name a
+    git config user.email a@b.example
+    for i in 1 2 3; do
+        echo $i >"file$i"
+        git add "file$i"
+        git commit -q -m "commit $i"
+    done
+    shell_start
+    keys "GIT_EDITOR='vim -u NONE -N -n -i NONE' git rebase -i --root"
+    pane_has '^pick .* commit 3'
+    # Another program of the editor's writes what is asked about; the screen is as it was.
+    keys ":call job_start(['sh', '-c', 'sleep 4; echo x >asked1'])"
+    key :redraw! Enter
+    sleep 0.3
+    before=$(pane_colours)
+    answer 'wants    to write .*/asked1$' n
+    [ "$(pane_colours)" = "$before" ] || { diff <(echo "$before") <(pane_colours) >&2; false; }
+    [ ! -e asked1 ]
+    # And typing goes on: the second commit is dropped.
+    key j d d
+    keys ":wq"
+    pane_has 'Successfully rebased'
+    [ -e file3 ]
+    [ ! -e file2 ]
+    [ "$(git log --format=%s | tr '\n' ' ')" = "commit 3 commit 1 " ]
+    keys exit
+    pane_has '^\$'
+}
+
+@test "a Python prompt in the shell: what was typed before the question is there after it" {
+    shell_start
+    keys "python3 -q"
+    pane_has '^>>>'
+    keys "import threading; threading.Timer(2, lambda: open('asked2', 'w').write('abc')).start()"
+    pane_has '^>>> *$'
+    tmux_at send-keys -l -- "6 * "
+    pane_has '^>>> 6 \*'
+    answer 'wants    to write .*/asked2$' o
+    pane_has '^>>> 6 \*'
+    keys 7
+    pane_has '^42$'
+    wait_for test -s asked2
+    [ "$(<asked2)" = abc ]
+    key C-d
+    pane_has '^in>'
+    keys exit
+    pane_has '^\$'
+}
