@@ -20,7 +20,7 @@ bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
 
 /* In place of what a tree shows there: the same, held. Read-only, or of a writable tree what is
  * asked about, from which nothing can be run before somebody said yes. */
-static enum image_step in_place(const struct compiler *compiler, const struct mount_step *step)
+static uint8_t in_place(const struct compiler *compiler, const struct mount_step *step)
 {
     const struct cover *cover = place_cover(compiler, step->target);
 
