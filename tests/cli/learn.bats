@@ -267,10 +267,11 @@ refuses_nothing() {
 # on_terminal SCRIPT SEEN=KEYS...: learns on a terminal, and types KEYS when SEEN is there, one after another.
 on_terminal() {
     python3 - "$BAWN" "$@" <<'END'
-import os, pty, select, sys
+import os, pty, select, signal, sys
 bawn, script, *steps = sys.argv[1:]
 pid, fd = pty.fork()
 if pid == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who runs tests in the background ignores it
     os.execv(bawn, ["bawn", "learn", "--", "sh", "-c", script])
 seen, at = b"", 0
 while select.select([fd], [], [], 60)[0]:
