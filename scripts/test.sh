@@ -272,7 +272,8 @@ if [ "$quick" = --quick ]; then
     beside part cli "as $me" "$work/plain" "${slow[@]}"
     beside part cli "as $me" "$work/plain" "${others[@]}"
     beside battery "as $(id -un)" B-0 B-1 C-0 D-0 E-0
-    beside live "calls are as outside, as $me" python3 tests/differ/differ.py --bawn "$work/plain/bin/bawn" --seconds 1
+    beside live "calls are as outside, as $me" python3 tests/differ/differ.py --bawn "$work/plain/bin/bawn" --seconds 1 \
+        --seed 1
     together
     leftovers; note "nothing is left behind" $?
     sum

@@ -83,7 +83,7 @@ ENDING = [
 def split(line):
     """The call and its result."""
     call, sign, result = line.strip().partition(" = ")
-    return (call, result) if sign else (line, "")
+    return (call, result) if sign else (line.strip(), "")
 
 
 def find(table, outside, inside):
