@@ -94,7 +94,8 @@ static int open_once(int flags, int *ret_fd)
 }
 
 /*
- * Holds:    the notification, the thing to open, the caller's status in /proc.
+ * Holds:    the notification, the thing to open or the caller's socket and where that is to be
+ *           connected to, the caller's status in /proc.
  * Must:     end when the supervisor does, and when the caller is gone or interrupted.
  * Mustn't:  keep any other descriptor: their ends would not be noticed.
  */

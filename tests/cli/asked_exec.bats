@@ -5,6 +5,7 @@
 # Running a file that a rule asks about: sandbox.ask, --ask, sandbox.reads: dynamic.
 
 load common
+load answering
 
 setup() {
     sessions_setup
@@ -24,34 +25,12 @@ setup() {
     printf '#!/bin/sh\necho ran\n' >c.tool
     chmod +x script c.tool
     here=(-q)
-    answerer=
 }
 
 teardown() {
-    if [[ -n $answerer ]] && kill "$answerer" 2>/dev/null; then
-        wait "$answerer" || true
-    fi
+    answering_teardown
     rm -rf "$TOOLS"
     sessions_teardown
-}
-
-# answer DEFAULT RULE...: by these rules, until the test ends; each answer is a line of the file answers.
-answer() {
-    local rule
-    {
-        echo "default: $1"
-        shift
-        (($# > 0)) && echo rules: || echo 'rules: []'
-        for rule; do echo "- $rule"; done
-    } >"$BATS_TEST_TMPDIR/rules.yaml"
-    "$BAWN" supervise --json --rules "$BATS_TEST_TMPDIR/rules.yaml" >"$BATS_TEST_TMPDIR/answers" 3>&- &
-    answerer=$!
-    sleep 1
-}
-
-# answers WORDS: how many answers have these words.
-answers() {
-    grep -c -- "$1" "$BATS_TEST_TMPDIR/answers" || true
 }
 
 @test "in a granted tree: what is asked about is not run without a yes, and all else is" {

@@ -5,6 +5,7 @@
 # Reads that a rule asks about: sandbox.ask, --ask, sandbox.reads: dynamic.
 
 load common
+load answering
 
 setup() {
     sessions_setup
@@ -18,29 +19,12 @@ setup() {
     printf '#!/bin/sh\necho ran\n' >"$LETTERS/script"
     chmod -R a+rX,u+w "$LETTERS"
     chmod a+x "$LETTERS/script"
-    answerer=
 }
 
 teardown() {
-    if [[ -n $answerer ]] && kill "$answerer" 2>/dev/null; then
-        wait "$answerer" || true
-    fi
+    answering_teardown
     rm -rf "$LETTERS"
     sessions_teardown
-}
-
-# answer DEFAULT RULE...: by these rules, until the test ends; each answer is a line of the file answers.
-answer() {
-    local rule
-    {
-        echo "default: $1"
-        shift
-        (($# > 0)) && echo rules: || echo 'rules: []'
-        for rule; do echo "- $rule"; done
-    } >"$BATS_TEST_TMPDIR/rules.yaml"
-    "$BAWN" supervise --json --rules "$BATS_TEST_TMPDIR/rules.yaml" >answers 3>&- &
-    answerer=$!
-    sleep 1
 }
 
 @test "dynamic: what nobody listed is seen, and opened only after a yes" {
@@ -59,7 +43,7 @@ answer() {
     # What is granted is not asked about.
     run -0 "$BAWN" run "${dynamic[@]}" -- sh -c 'head -c0 /etc/passwd; echo x >mine; cat mine'
     [ "$output" = x ]
-    [ "$(grep -c passwd answers)" = 0 ]
+    [ "$(answers passwd)" = 0 ]
 }
 
 @test "dynamic: a yes for a directory holds for all in it, and for no secret" {
@@ -93,7 +77,7 @@ answer() {
     answer deny "{op: [read, write], path: \"$PWD/a.asked\", answer: allow, scope: file}"
     run -0 "$BAWN" run -q -- sh -c 'cat a.asked; echo two >>a.asked; cat a.asked; ls'
     [[ $output == one$'\n'one$'\n'two$'\n'* ]]
-    [ "$(grep -c a.asked answers)" -ge 2 ]
+    [ "$(answers a.asked)" -ge 2 ]
     # One that comes later is asked about as well.
     run "$BAWN" run -q -- sh -c 'echo x >c.asked; cat c.asked'
     [[ $output != *x$'\n'* ]]

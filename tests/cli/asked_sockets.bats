@@ -5,6 +5,7 @@
 # UNIX sockets where a rule asks: connect and bind by path.
 
 load common
+load answering
 
 setup() {
     sessions_setup
@@ -13,7 +14,6 @@ setup() {
     bare=(-q --profile none --rw "$PWD" --ro /usr --ro /bin --ro /lib --ro /lib64 --ro /etc)
     mkdir -p .bawn sub
     printf 'sandbox:\n  ask: ["sub"]\n' >.bawn/policy.yaml
-    answerer=
     # Outside: says what it is asked for on each, and writes down who was there.
     cat >"$BATS_TEST_TMPDIR/serve.py" <<'EOF'
 import os, select, socket, sys
@@ -101,25 +101,9 @@ EOF
 
 teardown() {
     kill "$server" 2>/dev/null || true
-    if [[ -n $answerer ]] && kill "$answerer" 2>/dev/null; then
-        wait "$answerer" || true
-    fi
+    answering_teardown
     rm -rf "$PLACE"
     sessions_teardown
-}
-
-# answer DEFAULT RULE...: by these rules, until the test ends.
-answer() {
-    local rule
-    {
-        echo "default: $1"
-        shift
-        (($# > 0)) && echo rules: || echo 'rules: []'
-        for rule; do echo "- $rule"; done
-    } >"$BATS_TEST_TMPDIR/rules.yaml"
-    "$BAWN" supervise --json --rules "$BATS_TEST_TMPDIR/rules.yaml" >"$BATS_TEST_TMPDIR/answers" 3>&- &
-    answerer=$!
-    sleep 1
 }
 
 @test "sockets: to connect where a rule asks takes a yes" {
