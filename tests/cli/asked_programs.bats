@@ -21,8 +21,9 @@ teardown() {
     sessions_teardown
 }
 
-# A shell inside, whose prompt is "in> ".
+# A shell inside, whose prompt is "in> ". Programs below a home of another user's would be asked about.
 shell_start() {
+    local PATH=/usr/local/bin:/usr/bin:/bin
     pane_start 100 24
     keys "$BAWN shell --reads dynamic"
     sleep 2
@@ -32,8 +33,7 @@ shell_start() {
 
 # Waits for a question about what is given, and types the answer.
 answer() {
-    pane_has 'bawn asks:' && pane_has "$1" || return
-    sleep 0.5 # no key counts before
+    asked "$1" || return
     key "$2"
     pane_lacks 'bawn asks:'
 }

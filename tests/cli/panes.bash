@@ -20,7 +20,7 @@ panes_teardown() {
 # pane_start [COLUMNS [LINES]]: a shell, whose prompt is "$ ".
 pane_start() {
     tmux_at new-session -d -x "${1-80}" -y "${2-24}" \
-        "PS1='\$ ' TERM=screen-256color bash --norc --noprofile -i"
+        "PS1='\$ ' TERM=screen-256color exec bash --norc --noprofile -i"
     pane_has '^\$'
 }
 
@@ -62,4 +62,10 @@ pane_is_without() {
 }
 pane_lacks() {
     wait_for pane_is_without "$1" || { pane_before >&2; return 1; }
+}
+
+# Waits for a question about what is given, on the screen.
+asked() {
+    pane_has 'bawn asks:' && pane_has "$1" || return
+    sleep 0.5 # no key counts before
 }

@@ -20,12 +20,6 @@ teardown() {
     sessions_teardown
 }
 
-# Waits for a question about what is given.
-asked() {
-    pane_has 'bawn asks:' && pane_has "$1" || return
-    sleep 0.5 # no key counts before
-}
-
 @test "once: the file is written, and the next write asks again" {
     pane_start
     keys "$BAWN run -- sh -c 'echo one >asked; echo two >asked; echo status \$?'"

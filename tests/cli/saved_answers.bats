@@ -36,12 +36,6 @@ teardown() {
     sessions_teardown
 }
 
-# Waits for a question about what is given.
-asked() {
-    pane_has 'bawn asks:' && pane_has "$1" || return
-    sleep 0.5 # no key counts before
-}
-
 # The rule that the question on the screen shows.
 shown_rule() {
     tmux_at capture-pane -p -J | sed -n 's/^rule  *//p' | head -n1
