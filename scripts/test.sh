@@ -170,7 +170,7 @@ programs() {
 cli() {
     local label=$1 status names
     shift
-    "${as[@]}" bats --formatter tap "$@" >"$tap/cli.tap" 2>"$tap/cli.err"
+    "${as[@]}" bats --formatter tap --print-output-on-failure "$@" >"$tap/cli.tap" 2>"$tap/cli.err"
     status=$?
     [ $status -eq 0 ] || { cat "$tap/cli.err"; grep -A12 '^not ok' "$tap/cli.tap" | grep '^#'; }
     names=$(sed -nE 's/^not ok [0-9]+ //p' "$tap/cli.tap" | sed 's/[][\.*^$+?(){}|]/\\&/g' | paste -sd'|')

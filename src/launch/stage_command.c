@@ -62,7 +62,13 @@ static int exec(const struct stage_command *command, const char *path)
     return (int)-sys_bare(SYS_execve, (long)path, (long)command->argv, (long)command->envp, 0);
 }
 
-/* As execvp: EACCES of one directory counts only when none has the program. */
+/* Else who says EACCES is a directory on the way, which says nothing of the program. */
+static bool is_there(const char *path)
+{
+    return sys_bare(SYS_faccessat, AT_FDCWD, (long)path, F_OK, 0) == 0;
+}
+
+/* As a shell: a file that may not be run counts only when no directory has one that may. */
 static int exec_search(const struct stage_command *command)
 {
     const char *name = command->argv[0];
@@ -84,9 +90,9 @@ static int exec_search(const struct stage_command *command)
             path[end] = '/';
             memcpy(path + end + 1, name, name_bytes);
             errnum = exec(command, path);
-            if (errnum == EACCES)
+            if (errnum == EACCES && is_there(path))
                 result = EACCES;
-            else if (errnum != ENOENT && errnum != ENOTDIR)
+            else if (errnum != EACCES && errnum != ENOENT && errnum != ENOTDIR)
                 return errnum;
         }
         dir = dir[length] ? dir + length + 1 : NULL;

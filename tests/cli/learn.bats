@@ -9,8 +9,11 @@ setup() {
     echo key-in-ssh >"$HOME/.ssh/id_test"
     echo key-in-aws >"$HOME/.aws/credentials"
     echo note >"$HOME/note"
-    # Neither in /tmp, which is the sandbox's own, nor in the home: a place of the host.
-    OTHER=$(mktemp -d "$(getent passwd "$(id -u)" | cut -d: -f6)/bawn-learn-XXXXXX")
+    # Neither in /tmp, which is the sandbox's own, nor in the home: a place of the host. What root runs is not root, and
+    # does not get through root's own home.
+    OTHER=/srv
+    [ "$(id -u)" -eq 0 ] || OTHER=$(getent passwd "$(id -u)" | cut -d: -f6)
+    OTHER=$(mktemp -d "$OTHER/bawn-learn-XXXXXX")
     chmod 755 "$OTHER"
     FILE=$WORK/.bawn/policy.yaml
 }
