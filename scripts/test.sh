@@ -413,8 +413,10 @@ beside suite "plain, as $me" "$work/plain"
 together
 if [ "$(id -u)" -eq 0 ]; then
     beside suite "sanitized, as $test_user" "$work/asan" "$test_user"
+    beside part programs "sanitized, as $me" "$work/asan"
+else
+    beside suite "sanitized, as $me" "$work/asan"
 fi
-beside suite "sanitized, as $me" "$work/asan"
 together
 
 beside battery "as $me"
