@@ -20,7 +20,7 @@ struct bawn_policy {
     char **environ;    /* the caller's, as it was at loading */
     struct view *view; /* all that was looked at for it */
     struct repository repository;
-    size_t sought; /* patterns and files whose matches were looked for */
+    size_t linked; /* files with names that no rule is about, which were looked for */
     char *told;    /* of bawn_policy_inside: the image that all strings are in */
 };
 
@@ -114,7 +114,7 @@ const char *links_literal_prefix(const char *pattern, struct strbuf *ret_prefix)
 
 /* Gives each file that a pattern hides in a tree that is shown a rule of its own, unless without
  * patterns, and each further name of a file that is hidden or protected. */
-int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_sought,
+int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_linked,
                  struct bawn_report *report, struct bawn_error *err);
 
 /* SHA-256 in hex. */

@@ -480,7 +480,7 @@ static int assemble(struct assembly *assembly)
         r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);
     if (r == 0)
         r = matches_find(assembly->policy, assembly->view, assembly->load->matches,
-                         &assembly->result->sought, assembly->report, assembly->err);
+                         &assembly->result->linked, assembly->report, assembly->err);
     if (r == 0)
         r = assembly_examine(assembly);
     if (r == 0 && report_has_errors(assembly->report))

@@ -142,7 +142,7 @@ static int collect(void *context, struct compile_deps *deps, struct bawn_error *
     struct view *const views[] = {plan->source->view, plan->view, compiling->view};
 
     view_finish(compiling->view);
-    deps->is_once = plan->source->sought > 0;
+    deps->is_once = plan->source->linked > 0;
     return view_collect(views, sizeof(views) / sizeof(views[0]), deps, err);
 }
 

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 
 /*
- * How it works: only where the policy has a pattern that denies reading, every
- * tree that it shows is walked, and what a pattern hides gets a rule of its own.
+ * How it works: where the policy has a pattern that denies reading, the trees that it shows
+ * are walked as far as the pattern can match there, and what it hides gets a rule of its own.
  * What is made later inside is refused when it is made. A tree that is too large
  * to be walked is refused: a pattern that cannot be held must not seem to be.
  *
@@ -35,13 +35,20 @@ enum { WALK_ENTRIES = 500000, SOCKET_ENTRIES = 20000, WALK_DEPTH = 64, WALK_SECO
  * after the plan is as good as one that was made after the start. */
 enum { REPOSITORY_DIRS = 128 };
 
+/* A pattern that hides, and the directory that all that it matches is in. */
+struct seek {
+    const struct path_rule *rule;
+    char *start;
+};
+
 struct walk {
     struct policy *policy;
     struct view *view;
     const struct path_rule
         *sockets; /* what hides the sockets of the tree; NULL: they may be used */
     struct hardlinks hardlinks;
-    bool has_patterns;
+    VEC(struct seek) seeks;
+    bool has_patterns; /* one of them may match in the tree */
     bool with_sockets;
     bool is_repository; /* the tree is the work tree around the workspace */
     bool was_cut;       /* a tree has more files than are looked through */
@@ -67,6 +74,35 @@ static int refuse(struct walk *walk, const char *path)
     error_hint(walk->err, "name the files or their directory instead of a pattern, or grant a "
                           "smaller tree");
     return r;
+}
+
+static int seek_patterns(struct walk *walk)
+{
+    vec_each (&walk->policy->rules, rule) {
+        autostrbuf struct strbuf start = {0};
+        struct seek seek = {.rule = *rule};
+
+        if (!hides(*rule))
+            continue;
+        (void)links_literal_prefix((*rule)->path, &start);
+        strbuf_add(&start, start.length == 0 ? "/" : "");
+        seek.start = strbuf_take(&start);
+        if (!seek.start || !vec_push(&walk->seeks, seek)) {
+            free(seek.start);
+            return error_memory(walk->err);
+        }
+    }
+    return 0;
+}
+
+/* A pattern that may match in a directory, or NULL. */
+static const struct path_rule *sought_in(const struct walk *walk, const char *dir)
+{
+    vec_each (&walk->seeks, seek) {
+        if (path_is_below(seek->start, dir) || path_is_below(dir, seek->start))
+            return seek->rule;
+    }
+    return NULL;
 }
 
 static int note(struct walk *walk, const struct path_rule *rule, const char *path)
@@ -95,12 +131,11 @@ static bool is_passable(const char *path)
  */
 static int note_closed(struct walk *walk, const char *path)
 {
+    const struct path_rule *sought = sought_in(walk, path);
     const struct path_rule *held = hardlinks_strictest(&walk->hardlinks);
 
-    vec_each (&walk->policy->rules, rule) {
-        if (hides(*rule))
-            return note(walk, *rule, path);
-    }
+    if (sought)
+        return note(walk, sought, path);
     if (held)
         return note(walk, held, path);
     return walk->sockets && is_passable(path) ? note(walk, walk->sockets, path) : 0;
@@ -160,6 +195,9 @@ static int note_hidden(struct walk *walk, const struct path_rule *rule, int dir_
         is_good = hardlinks_count_dir(&walk->hardlinks, rule, path, &is_closed);
     else
         is_good = hardlinks_count(&walk->hardlinks, rule, path, &st);
+    /* It changes when the file gets another name. */
+    if (S_ISREG(st.st_mode))
+        (void)view_note_file(walk->view, path);
     return is_good ? note(walk, rule, path) : error_memory(walk->err);
 }
 
@@ -279,6 +317,9 @@ static int walk_dir(struct walk *walk, int parent_fd, const char *name, char *pa
     DIR *dir;
     int r = 0;
 
+    if (walk->has_patterns && !walk->sockets && walk->hardlinks.files.count == 0 &&
+        !sought_in(walk, path))
+        return 0;
     if (depth > WALK_DEPTH)
         return walk->has_patterns ? refuse(walk, path) : 0;
     if (walk->is_repository && is_for_sockets(walk) && walk->view->listed >= REPOSITORY_DIRS)
@@ -354,25 +395,18 @@ static bool is_walked(const struct policy *policy, const char *path)
  * begins. */
 static int walk_shown(struct walk *walk)
 {
-    size_t count = walk->policy->rules.count;
     char path[LIMIT_PATH_BYTES];
     int r = 0;
 
     walk->sockets = NULL;
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct path_rule *rule = walk->policy->rules.items[i];
-        autostrbuf struct strbuf start = {0};
+    walk->has_patterns = true;
+    for (size_t i = 0; r == 0 && i < walk->seeks.count; i++) {
+        const char *start = walk->seeks.items[i].start;
 
-        if (!hides(rule))
+        if (is_walked(walk->policy, start))
             continue;
-        (void)links_literal_prefix(rule->path, &start);
-        strbuf_add(&start, start.length == 0 ? "/" : "");
-        if (start.failed)
-            return error_memory(walk->err);
-        if (is_walked(walk->policy, start.text))
-            continue;
-        (void)snprintf(path, sizeof(path), "%s", start.text);
-        r = walk_dir(walk, AT_FDCWD, start.text, path, 0);
+        (void)snprintf(path, sizeof(path), "%s", start);
+        r = walk_dir(walk, AT_FDCWD, start, path, 0);
     }
     return r;
 }
@@ -407,6 +441,7 @@ static int walk_rule(struct walk *walk, const struct path_rule *rule, bool is_he
 
     walk->sockets = is_held_here ? socket_rule(walk, rule) : NULL;
     walk->is_repository = is_repository(walk->policy, rule);
+    walk->has_patterns = sought_in(walk, rule->path);
     if (is_held_here && !walk->sockets)
         return error_memory(walk->err);
     if (!walk->has_patterns && !walk->sockets && !may_have_links(walk, rule))
@@ -436,12 +471,12 @@ static int walk_trees(struct walk *walk)
         if (is_grant(policy->rules.items[i]) && !is_root(policy, policy->rules.items[i], NULL))
             r = walk_rule(walk, policy->rules.items[i], false);
     }
-    if (r == 0 && walk->has_patterns && policy_number(policy, SETTING_READS) == READS_STATIC)
+    if (r == 0 && walk->seeks.count && policy_number(policy, SETTING_READS) == READS_STATIC)
         r = walk_shown(walk);
     return r;
 }
 
-int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_sought,
+int matches_find(struct policy *policy, struct view *view, bool with_patterns, size_t *ret_linked,
                  struct bawn_report *report, struct bawn_error *err)
 {
     struct walk walk = {.policy = policy,
@@ -452,24 +487,25 @@ int matches_find(struct policy *policy, struct view *view, bool with_patterns, s
     int r = hardlinks_find(&walk.hardlinks, policy, report);
     size_t held;
 
-    *ret_sought = 0;
-    vec_each (&policy->rules, rule)
-        *ret_sought += with_patterns && hides(*rule);
-    walk.has_patterns = *ret_sought > 0;
-    held = walk.hardlinks.files.count;
-    *ret_sought += held;
     if (r < 0)
         r = error_memory(err);
-    else if (with_patterns || held)
+    if (r == 0 && with_patterns)
+        r = seek_patterns(&walk);
+    held = walk.hardlinks.files.count;
+    if (r == 0 && (with_patterns || held))
         r = walk_trees(&walk);
     if (r == 0 && walk.hardlinks.files.count > held) {
         forget_notes(&walk);
         walk.entries = 0;
         r = walk_trees(&walk);
     }
+    *ret_linked = walk.hardlinks.files.count;
     for (size_t i = 0; r == 0 && i < walk.paths.count; i++)
         r = policy_add_match(policy, walk.rules.items[i], walk.paths.items[i], err);
     forget_notes(&walk);
+    vec_each (&walk.seeks, seek)
+        free(seek->start);
+    vec_done(&walk.seeks);
     vec_done(&walk.paths);
     vec_done(&walk.rules);
     hardlinks_done(&walk.hardlinks);
