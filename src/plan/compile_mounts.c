@@ -140,6 +140,16 @@ static int open_way(struct compiler *compiler, const char *target)
     return 0;
 }
 
+/* Whether somebody masks the path when it is there again. */
+static bool is_watched(const struct compiler *compiler, const char *path)
+{
+    vec_each (&compiler->input->plan->watches, watch) {
+        if (!watch->is_deep && strcmp(watch->path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Over what is there: unreadable, or read-only in place. */
 static void cover_step(struct compiler *compiler, const struct mount_step *step)
 {
@@ -170,7 +180,7 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
         step->rule->layer->authority == AUTHORITY_BUILTIN &&
         input->is_closed(input->context, step->target, foreign))
         return;
-    if (in_proc || (!seal && foreign))
+    if (in_proc || (!seal && (foreign || is_watched(compiler, step->target))))
         mount.flags |= STEP_OPTIONAL;
     if (step->on_link)
         mount.flags |= STEP_IN_TREE | STEP_ON_LINK;

@@ -136,3 +136,27 @@ END
     [ "$status" -eq 1 ]
     [ "$(grep -c '^left' <<<"$output")" -eq 1 ]
 }
+
+@test "late: what is gone between plan and start need not be hidden, and is when it is there again" {
+    mkdir gone
+    # While the plan is handed over.
+    strace -f -qq -o "$BATS_TEST_TMPDIR/trace" -e trace=memfd_create -e inject=memfd_create:delay_enter=2000000 \
+        "$BAWN" run -q --deny "$PWD/gone" -- sh -c 'touch ready; sleep 1.5; cat gone/file; ls -a gone' >out 2>&1 &
+    inside=$!
+    for ((i = 0; i < 100; i++)); do
+        ! grep -qs memfd_create "$BATS_TEST_TMPDIR/trace" || break
+        sleep 0.02
+    done
+    rmdir gone
+    for ((i = 0; i < 500; i++)); do
+        [ ! -e ready ] || break
+        sleep 0.02
+    done
+    mkdir gone
+    echo secret >gone/file
+    status=0
+    wait "$inside" || status=$?
+    cat out
+    [ "$status" -ne 0 ] && [ "$status" -ne 125 ]
+    [[ $(<out) == *"Permission denied"* && $(<out) != *secret* ]]
+}
