@@ -67,5 +67,5 @@ pane_lacks() {
 # Waits for a question about what is given, on the screen.
 asked() {
     pane_has 'bawn asks:' && pane_has "$1" || return
-    sleep 0.5 # no key counts before
+    sleep 0.8 # no key counts before
 }

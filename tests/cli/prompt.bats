@@ -77,7 +77,7 @@ teardown() {
     done
     pane_has 'bawn asks:'
     [ ! -e asked ]
-    sleep 0.5
+    sleep 0.8
     tmux_at set-buffer -- osdpa
     tmux_at paste-buffer -p
     sleep 0.3
@@ -97,7 +97,7 @@ teardown() {
     pane_has '^ *2 two'
     keys ":silent write"
     pane_has 'wants    to write .*/work/asked.txt$'
-    sleep 0.5
+    sleep 0.8
     key o
     pane_lacks 'bawn asks'
     pane_has '^ *1 one'
@@ -110,7 +110,7 @@ teardown() {
     key ofour
     pane_has 'wants    to write .*/work/asked2$'
     before=$(pane_before)
-    sleep 0.5
+    sleep 0.8
     key n
     pane_lacks 'bawn asks'
     pane_has '^ *4 four'
@@ -163,7 +163,7 @@ teardown() {
     pane_has '^42$'
     key C-d
     pane_has '^\$$'
-    keys "clear; $BAWN run -- sh -c '(sleep 0.5; echo x >asked) & seq 1 20; sleep 1; seq 21 200000 | tail -n 180000; wait' >/dev/tty; echo all"
+    keys "clear; $BAWN run -- sh -c '(sleep 0.8; echo x >asked) & seq 1 20; sleep 1; seq 21 200000 | tail -n 180000; wait' >/dev/tty; echo all"
     asked 'wants    to write'
     key n
     pane_has '^all'
@@ -188,11 +188,11 @@ teardown() {
     tmux_at resize-window -x 20 -y 5
     pane_has '^window larger'
     key o
-    sleep 0.5
+    sleep 0.8
     [ ! -e "$name" ]
     tmux_at resize-window -x 80 -y 24
     pane_has 'bawn asks: if'
-    sleep 0.5
+    sleep 0.8
     key o
     pane_has '^status 0'
     [ -e "$name" ]
@@ -234,7 +234,7 @@ teardown() {
     asked '1 more waits'
     pane_has 'to write .*/asked2$'
     pane_lacks 'more waits'
-    sleep 0.5
+    sleep 0.8
     key o
     pane_has '^all'
     [ -e asked2 ] && [ ! -e asked1 ]
@@ -250,13 +250,13 @@ teardown() {
     pane_start
     keys "$BAWN run -q -- sh -c 'echo x >asked; echo status \$?; echo x >asked2; echo status \$?' | tee log"
     pane_has 'Enter alone is no:$'
-    sleep 0.5
+    sleep 0.8
     keys zzz
     pane_has 'one letter and Enter'
     keys o
     pane_has 'to write .*/asked2$'
     pane_has 'status 0' # tee prints when it likes
-    sleep 0.5
+    sleep 0.8
     key Enter
     pane_has '^status 2'
     [ -e asked ] && [ ! -e asked2 ]
@@ -264,7 +264,7 @@ teardown() {
     # A terminal of which nobody knows what it can do.
     keys "clear; TERM=dumb $BAWN run -q -- sh -c 'echo x >asked2; echo status \$?'"
     pane_has 'Enter alone is no:$'
-    sleep 0.5
+    sleep 0.8
     keys s
     pane_has '^status 0'
 }
