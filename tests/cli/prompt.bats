@@ -163,7 +163,7 @@ teardown() {
     pane_has '^42$'
     key C-d
     pane_has '^\$$'
-    keys "clear; $BAWN run -- sh -c '(sleep 0.8; echo x >asked) & seq 1 20; sleep 1; seq 21 200000 | tail -n 180000; wait' >/dev/tty; echo all"
+    keys "clear; $BAWN run -- sh -c '(sleep 0.5; echo x >asked) & seq 1 20; sleep 1; seq 21 200000 | tail -n 180000; wait' >/dev/tty; echo all"
     asked 'wants    to write'
     key n
     pane_has '^all'
