@@ -157,10 +157,13 @@ static void keep(struct approvals *approvals, const char *host, const struct app
     table_put(&approvals->kept, &kept->entry);
 }
 
-static struct approval_question *find_question(const struct approvals *approvals, const char *host)
+/* SECURITY: whoever answers may judge by the program that is told: what another one wants is
+ * another question. */
+static struct approval_question *find_question(const struct approvals *approvals, const char *host,
+                                               const char *exe)
 {
     for (struct approval_question *question = approvals->first; question; question = question->next)
-        if (strcmp(question->host, host) == 0)
+        if (strcmp(question->host, host) == 0 && strcmp(question->exe, exe) == 0)
             return question;
     return NULL;
 }
@@ -170,7 +173,10 @@ bool approval_is_asked(const struct approvals *approvals, const struct host *hos
     char text[TALLY_HOST_BYTES];
 
     tally_host(host, text);
-    return find_question(approvals, text);
+    for (struct approval_question *question = approvals->first; question; question = question->next)
+        if (strcmp(question->host, text) == 0)
+            return true;
+    return false;
 }
 
 static void on_late(void *context)
@@ -271,7 +277,7 @@ bool approval_ask(struct approvals *approvals, struct approval_request *request,
     char text[TALLY_HOST_BYTES];
 
     tally_host(asked->host, text);
-    question = find_question(approvals, text);
+    question = find_question(approvals, text, asked->who ? asked->who->exe : "");
     if (!question)
         question = question_new(approvals, asked);
     if (!question)

@@ -2,8 +2,8 @@
 /*
  * Hosts that a person is asked about (wire/ask.h).
  *
- * How it works: a request is embedded in whoever waits. All that want the same host and
- * port at the same time wait for one question, which the launcher hears as EVENT_ASKED and answers
+ * How it works: a request is embedded in whoever waits. All of one program that want the same host
+ * and port at the same time wait for one question, which the launcher hears as EVENT_ASKED and answers
  * with NET_VERDICT. An answer for the session is kept here, so many as there is room for: the
  * launcher still knows those that were forgotten. A no for once is kept for a moment, so that who
  * tries again and again does not ask again and again. A question that nobody waits for any more is
@@ -84,7 +84,7 @@ void approvals_done(struct approvals *approvals);
 /* The answer that holds now, if there is one. */
 bool approval_find(struct approvals *approvals, const struct host *host,
                    struct approval *ret_answer);
-/* Whether the same is being asked already: then nobody needs to know who else wants it. */
+/* Whether somebody has been asked about the host, whoever wants it. */
 bool approval_is_asked(const struct approvals *approvals, const struct host *host);
 /* done and context are set. False: too many are asked about, and nothing waits. */
 bool approval_ask(struct approvals *approvals, struct approval_request *request,

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { GONE_MS = 500, GONE_LOOKS = 2 };
+enum { GONE_MS = 500, GONE_LOOKS = 2, NAME_MS = 250, NAME_LOOKS = 12 };
 
 static const struct host *asked_host(const struct connection *connection)
 {
@@ -76,13 +76,25 @@ static void put(struct connection *connection, const struct net_answer *who)
         approve_step(connection);
 }
 
+/* The launcher does not tell a crowd who they are all at once. Who would be another question only for
+ * that waits until it does. */
 static void on_named(void *context, const struct net_answer *answer)
 {
     struct connection *connection = context;
 
     connection_enter(connection);
-    put(connection, answer);
+    if (!answer->exe[0] && connection->unnamed++ < NAME_LOOKS &&
+        approval_is_asked(connection->gate->parts.approvals, asked_host(connection)))
+        connection_set_deadline(connection, NAME_MS);
+    else
+        put(connection, answer);
     connection_leave(connection);
+}
+
+static void ask_name(struct connection *connection)
+{
+    connection->who = (struct who_request){.done = on_named, .context = connection};
+    who_ask(connection->gate->parts.who, &connection->who, connection->client.source.fd, false);
 }
 
 static void on_holder(void *context, const struct net_answer *answer)
@@ -102,6 +114,10 @@ void approve_late(struct connection *connection)
 {
     if (!connection->gate->parts.who) {
         connection_end(connection);
+        return;
+    }
+    if (!connection->approval.question) {
+        ask_name(connection);
         return;
     }
     connection->who = (struct who_request){.done = on_holder, .context = connection};
@@ -125,14 +141,13 @@ void approve_start(struct connection *connection, const struct net_decision *dec
 
     connection->stage = STAGE_APPROVE;
     connection->question = *decision;
-    connection->unheld = 0;
+    connection->unheld = connection->unnamed = 0;
     connection_set_deadline(connection, -1);
     if (approval_find(parts->approvals, host, &answer)) {
         take_answer(connection, &answer);
-    } else if (who || !parts->who || approval_is_asked(parts->approvals, host)) {
+    } else if (who || !parts->who) {
         put(connection, who);
     } else {
-        connection->who = (struct who_request){.done = on_named, .context = connection};
-        who_ask(parts->who, &connection->who, connection->client.source.fd, false);
+        ask_name(connection);
     }
 }

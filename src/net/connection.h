@@ -80,6 +80,7 @@ struct connection {
     struct host *asked;           /* an address of its name; NULL: the host that it wants; owned */
     char *approved;               /* "name:port" that was allowed for this connection; owned */
     unsigned unheld;              /* so often nobody seemed to have the client's end */
+    unsigned unnamed;             /* so often nobody knew whose it is */
     struct refusal refusal;
     struct lookup *lookup;
     struct dial dial;

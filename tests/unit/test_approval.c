@@ -76,18 +76,24 @@ static struct host host_of(const char *target)
     return host;
 }
 
-static bool ask(struct asked *asked, const char *target)
+static const struct net_answer git = {.pid = 17, .comm = "git", .exe = "/usr/bin/git"};
+
+static bool ask_by(struct asked *asked, const char *target, const struct net_answer *who)
 {
-    static const struct net_answer who = {.pid = 17, .comm = "git", .exe = "/usr/bin/git"};
     struct host host = host_of(target);
     struct net_decision decision;
     const struct approval_asked words = {
-        .host = &host, .decision = &decision, .way = "http", .who = &who};
+        .host = &host, .decision = &decision, .way = "http", .who = who};
 
     decide_net(&test.policy, &host, &decision);
     ck_assert_int_eq(decision.access, ACCESS_ASK);
     *asked = (struct asked){.request = {.done = take, .context = asked}};
     return approval_ask(&approvals, &asked->request, &words);
+}
+
+static bool ask(struct asked *asked, const char *target)
+{
+    return ask_by(asked, target, &git);
 }
 
 static char bytes[EVENT_BYTES];
@@ -149,6 +155,30 @@ START_TEST(a_question_says_all_that_is_known)
 }
 END_TEST
 
+START_TEST(what_another_program_wants_is_another_question)
+{
+    static const struct net_answer other = {.pid = 18, .comm = "git", .exe = "/usr/bin/curl"};
+    static struct asked asked[4];
+    struct event event[3], more;
+
+    ck_assert(ask(&asked[0], "asked.test:443") && ask_by(&asked[1], "asked.test:443", &other));
+    ck_assert(ask_by(&asked[2], "asked.test:443", NULL) && ask(&asked[3], "asked.test:443"));
+    ck_assert(hear(&event[0]));
+    answer(event[0].number, true, ASK_ONCE);
+    ck_assert(asked[0].count == 1 && asked[0].answer.is_allowed);
+    ck_assert(asked[3].count == 1 && asked[3].answer.is_allowed);
+    ck_assert(asked[1].count == 0 && asked[2].count == 0);
+    ck_assert(hear(&event[1]));
+    ck_assert_str_eq(event[1].texts[EVENT_EXE], "/usr/bin/curl");
+    answer(event[1].number, false, ASK_ONCE);
+    ck_assert(asked[1].count == 1 && !asked[1].answer.is_allowed && asked[2].count == 0);
+    ck_assert(hear(&event[2]));
+    ck_assert_str_eq(event[2].texts[EVENT_EXE], "");
+    answer(event[2].number, false, ASK_ONCE);
+    ck_assert(asked[2].count == 1 && !hear(&more));
+}
+END_TEST
+
 START_TEST(who_wants_the_same_waits_for_the_same_answer)
 {
     static struct asked first, second, third, other;
@@ -156,8 +186,6 @@ START_TEST(who_wants_the_same_waits_for_the_same_answer)
     uint64_t number;
 
     ck_assert(ask(&first, "asked.test:443") && ask(&second, "asked.test:443"));
-    ck_assert(approval_is_asked(&approvals, &(struct host){HOST_NAME, "asked.test", .port = 443}));
-    ck_assert(!approval_is_asked(&approvals, &(struct host){HOST_NAME, "asked.test", .port = 80}));
     ck_assert(ask(&third, "asked.test:443") && ask(&other, "asked.test:80"));
     ck_assert(hear(&event));
     number = event.number;
@@ -353,6 +381,7 @@ int main(void)
     tcase_set_timeout(cases, 30);
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, a_question_says_all_that_is_known);
+    tcase_add_test(cases, what_another_program_wants_is_another_question);
     tcase_add_test(cases, who_wants_the_same_waits_for_the_same_answer);
     tcase_add_test(cases, the_last_who_goes_gives_it_up);
     tcase_add_test(cases, an_answer_for_the_session_is_for_that_host_and_port);
