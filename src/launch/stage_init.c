@@ -131,6 +131,16 @@ static struct job *free_job(struct init *init)
     return NULL;
 }
 
+static int refuse_terminal(int errnum, struct bawn_error *err)
+{
+    int r = error_errno(err, errnum, "make a terminal");
+
+    /* KERNEL: a tree of the host's is mounted without devices, and so are its terminals. */
+    if (errnum == ENOENT || errnum == EACCES)
+        error_hint(err, "the sandbox has no /dev of its own: start it with --private /dev");
+    return r;
+}
+
 static int start_job(struct init *init, struct birth *birth, const struct sync_message *message,
                      size_t size, int *ret_master, struct bawn_error *err)
 {
@@ -151,7 +161,7 @@ static int start_job(struct init *init, struct birth *birth, const struct sync_m
     if (result == 0 && message->flags & EXEC_LED)
         result = pty_lead(slave);
     if (result < 0)
-        return error_errno(err, -result, "make a terminal");
+        return refuse_terminal(-result, err);
     birth->command.slave_fd = slave;
     pid = spawn(init, birth);
     if (pid < 0)

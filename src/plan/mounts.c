@@ -125,12 +125,14 @@ static int add_kept(struct plan *plan, const struct path_rule *rule)
 static int add_bind(struct plan *plan, const struct spot *spot)
 {
     bool is_asked = spot->view == VIEW_ASKED;
+    /* KERNEL: sysfs maps no ids, which is what root's command needs of a tree to write to. */
+    bool can_write = spot->write_asks && !path_is_below(spot->rule->path, "/sys");
 
     return add_step(plan, (struct mount_step){
                               .kind = spot->view == VIEW_OVERLAY ? MOUNT_OVERLAY : MOUNT_BIND,
                               .source = spot->rule->path,
                               .target = spot->rule->path,
-                              .read_only = spot->view == VIEW_RO || (is_asked && !spot->write_asks),
+                              .read_only = spot->view == VIEW_RO || (is_asked && !can_write),
                               .no_exec = is_asked,
                               .rule = spot->rule,
                           });

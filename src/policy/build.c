@@ -8,6 +8,7 @@
 #include "policy/home.h"
 #include "policy/message.h"
 #include "policy/network.h"
+#include "policy/sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -522,6 +523,8 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
         r = deny_devices(policy);
     if (r == 0)
         r = home_add(policy, report);
+    if (r == 0)
+        r = sysfs_add(policy);
     if (r < 0)
         return error_memory(err);
     home_settle_copies(policy, report);

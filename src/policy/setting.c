@@ -41,8 +41,9 @@ const struct setting_info setting_table[SETTING_COUNT] = {
                        "What happens to reads that no rule names: strict denies them, dynamic "
                        "asks about each file and directory that is opened, static allows them "
                        "(secrets stay denied). With dynamic what lies outside is shown, and run "
-                       "only after a yes; every open takes several times as long. Default: "
-                       "strict."},
+                       "only after a yes; every open takes several times as long. /sys is then "
+                       "empty but for what rules list: programs look there whenever they start. "
+                       "Default: strict."},
     [SETTING_REQUIRE_OS_SANDBOX] = {"sandbox.require_os_sandbox", VALUE_BOOL, NARROW_HIGHER, 0,
                                     NULL,
                                     "false: run even where this host cannot hold the whole policy, "

@@ -88,3 +88,48 @@ answer() {
     keys exit
     pane_has '^\$'
 }
+
+@test "npm: installs and runs what asks in the middle, and nothing is asked about its own start" {
+    (PATH=/usr/local/bin:/usr/bin:/bin && command -v npm >/dev/null && npm --version >/dev/null) ||
+        skip "npm is not installed for all users"
+    [ -d /srv ] || skip "there is no /srv to ask about"
+    mkdir dep
+    echo '{"name": "dep", "version": "1.0.0", "main": "dep.js"}' >dep/package.json
+    echo 'module.exports = 42;' >dep/dep.js
+    echo '{"name": "app", "version": "1.0.0", "dependencies": {"dep": "file:./dep"},
+           "scripts": {"postinstall": "node outside.js", "hello": "node hello.js"}}' >package.json
+    cat >outside.js <<'END'
+const look = () => { try { return require("fs").readdirSync("/srv") && "seen"; } catch (e) { return e.code; } };
+if (require.main === module) console.log("installed: " + look());
+module.exports = look;
+END
+    cat >hello.js <<'END'
+let saw = "nothing";
+console.log("\x1b[32mdep says " + require("dep") + "\x1b[0m");
+process.stdout.write("name? ");
+setTimeout(() => { saw = require("./outside.js")(); }, 4000);
+process.stdin.once("data", (line) => { console.log(`${String(line).trim()}: ${saw}`); process.exit(0); });
+END
+    shell_start
+    # The first question is that of the script.
+    keys "npm install --offline --no-audit --no-fund"
+    answer 'wants    to read /srv$' n
+    pane_has '^installed: EACCES'
+    pane_has '^added 1 package'
+    pane_has '^in> *$'
+    [ -e node_modules/dep/dep.js ]
+    keys "clear; npm run hello"
+    pane_has '^name?'
+    tmux_at send-keys -l -- "ab"
+    pane_has '^name? ab$'
+    before=$(pane_colours)
+    [[ $before == *$'\e[32mdep says 42'* ]]
+    answer 'wants    to read /srv$' o
+    [ "$(pane_colours)" = "$before" ] || { diff <(echo "$before") <(pane_colours) >&2; false; }
+    keys cd
+    pane_has '^abcd: seen$'
+    pane_has '^in> *$'
+    pane_is_without 'bawn'
+    keys exit
+    pane_has '^\$'
+}

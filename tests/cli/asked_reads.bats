@@ -54,6 +54,29 @@ teardown() {
     [[ $output == *dear*sir*two* && $output != *SECRET* ]]
 }
 
+@test "dynamic: programs that merely start ask about nothing, and /sys is as with strict" {
+    local PATH=/usr/local/bin:/usr/bin:/bin one
+    git init -q .
+    echo 'int main(void) { return 0; }' >hello.c
+    printf 'hello: hello.c\n\tcc -o hello hello.c\n' >Makefile
+    answer deny
+    for one in 'node -e 1' 'npm --version' 'git status' 'python3 -c "import ssl"' 'gcc hello.c' make \
+        'java -version' 'ps aux' nproc; do
+        command -v "${one%% *}" >/dev/null || continue
+        run -0 "$BAWN" run -q --reads dynamic -- sh -c "$one"
+    done
+    run -0 "$BAWN" run -q --reads dynamic -- ls /sys /sys/devices/system
+    [ "$output" = $'/sys:\ndevices\n\n/sys/devices/system:\ncpu' ]
+    run -1 "$BAWN" run -q --reads dynamic -- cat /sys/kernel/mm/transparent_hugepage/enabled
+    [[ $output == *"No such file"* ]]
+    # Neither is what the user lists there; what nobody listed elsewhere is.
+    run -0 "$BAWN" run -q --reads dynamic --ro /sys/kernel/mm -- ls /sys/kernel/mm
+    run -2 "$BAWN" run -q --reads dynamic -- ls /boot
+    run -2 "$BAWN" run -q --reads dynamic --ask /sys/kernel/mm -- ls /sys/kernel/mm
+    [ "$(answers '"answer"')" = 2 ] || { cat "$BATS_TEST_TMPDIR/answers" >&2; false; }
+    [[ $(answers /boot) == 1 && $(answers /sys/kernel/mm) == 1 ]]
+}
+
 @test "dynamic: what lies outside cannot be run, written or listed by another way" {
     run -126 "$BAWN" run "${dynamic[@]}" -- "$LETTERS/script"
     run "$BAWN" run "${dynamic[@]}" -- sh "$LETTERS/script"

@@ -82,3 +82,15 @@ EOF
         has_error_and_hint
     done
 }
+
+@test "a terminal where the sandbox has no /dev of its own: the hint says what to do, and that works" {
+    local bare=(--profile none --rw "$PWD" --ro /usr --ro /bin --ro /lib --ro /lib64)
+    run -125 on_terminal "$BAWN" run "${bare[@]}" -- tty </dev/null
+    [[ $output == *"make a terminal: No such file"*"hint: "*"--private /dev"* ]]
+    run -125 on_terminal "$BAWN" shell "${bare[@]}" --ro /dev </dev/null
+    [[ $output == *"make a terminal: Permission denied"*"hint: "*"--private /dev"* ]]
+    run -0 on_terminal "$BAWN" run "${bare[@]}" --private /dev -- tty </dev/null
+    [[ $output == */dev/pts/* ]]
+    run -0 on_terminal "$BAWN" run "${bare[@]}" --ro / --private /dev -- tty </dev/null
+    [[ $output == */dev/pts/* ]]
+}

@@ -52,8 +52,9 @@ class Case:
         texts = [(ROOT / "data/profiles" / f"{self.profile}.yaml").read_text()]
         texts += [(ROOT / "data/presets" / f"{name}.yaml").read_text() for name in self.presets]
         texts += [text.decode() for _, text in self.layers]
-        # sandbox.home makes that one.
-        return {"home": "private", **{name: mode for text in texts for name, mode in MODE.findall(text)}}
+        # sandbox.home and sandbox.reads make these.
+        return {"home": "private", "sys": "private",
+                **{name: mode for text in texts for name, mode in MODE.findall(text)}}
 
 
 def read_cases(path):

@@ -1005,6 +1005,7 @@ START_TEST(what_is_asked_about_is_shown_where_opens_can_be_held_and_else_masked)
     ck_assert(plan.asks_reads && find_step(&plan, "/")->no_exec &&
               find_step(&plan, "/")->read_only);
     ck_assert(find_step(&plan, "/srv/work")->read_only && !find_step(&plan, "/srv/work")->no_exec);
+    ck_assert_int_eq((int)find_step(&plan, "/sys")->kind, MOUNT_TMPFS);
     plan_done(&plan);
     make_plan(sealed, &facts, NULL, &plan);
     ck_assert_int_eq((int)find_step(&plan, "/srv/work")->kind, MOUNT_TMPFS);
