@@ -37,6 +37,7 @@ check:
 # and as an ordinary user.
 test:
 	@scripts/deps.sh build test deb
+	@command -v npm >/dev/null || scripts/deps.sh npm
 	@scripts/test.sh
 
 # Every row of the vectors asked of the query and tried in a sandbox, as root and as an ordinary
