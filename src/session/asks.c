@@ -32,55 +32,13 @@ static void tell_asker(const struct session *session, const struct asker *asker,
         (void)send(sock, &verdict, sizeof(verdict), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The directory of a path, with its slash; its length. */
-static size_t dir_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-static bool holds_for(const struct asks_kept *kept, const struct event *event)
-{
-    const char *path = event->texts[EVENT_PATH];
-
-    if (strcmp(kept->op, event->texts[EVENT_OP]) != 0)
-        return false;
-    if (!LAYER("answers"))
-        return true;
-    return kept->is_tree ? strncmp(path, kept->path, strlen(kept->path)) == 0
-                         : strcmp(path, kept->path) == 0;
-}
-
-/* The last answer counts. */
-static const struct asks_kept *find_kept(const struct asks *asks, const struct event *event)
-{
-    for (unsigned i = asks->kept_count; i > 0; i--) {
-        if (holds_for(&asks->kept[i - 1], event))
-            return &asks->kept[i - 1];
-    }
-    return NULL;
-}
-
 /* False: it holds once. */
 static bool keep(struct asks *asks, const struct event *event, const struct ask_answer *answer)
 {
-    const char *path = event->texts[EVENT_PATH];
-    bool is_tree = answer->scope == ASK_SESSION_TREE;
-    struct asks_kept kept = {
-        .is_tree = is_tree, .is_allowed = answer->is_allowed, .by = answer->by};
-
-    if (asks->kept_count == ASKS_KEPT)
-        return false;
-    kept.op = strdup(event->texts[EVENT_OP]);
-    kept.path = is_tree ? strndup(path, dir_length(path)) : strdup(path);
-    if (!kept.op || !kept.path) {
-        free(kept.op);
-        free(kept.path);
-        return false;
-    }
-    asks->kept[asks->kept_count++] = kept;
-    return true;
+    return answers_keep(&asks->kept, event->texts[EVENT_OP], event->texts[EVENT_PATH],
+                        &(struct answer){.is_allowed = answer->is_allowed,
+                                         .is_tree = answer->scope == ASK_SESSION_TREE,
+                                         .by = answer->by});
 }
 
 static bool can_ask(const struct session *session)
@@ -287,7 +245,7 @@ void asks_take(struct session *session, const struct event *event)
 {
     const struct asker asker = {.who = (enum event_who)event->who, .number = event->number};
     const struct ask_answer none = {.by = ASK_BY_NOBODY};
-    const struct asks_kept *kept;
+    const struct answer *kept;
     struct ask *same;
 
     if (asks_open(session) < 0) {
@@ -298,13 +256,13 @@ void asks_take(struct session *session, const struct event *event)
         tell_asker(session, &asker, &(struct ask_answer){.is_allowed = true});
         return;
     }
-    kept = find_kept(session->asks, event);
+    kept = answers_find(&session->asks->kept, event->texts[EVENT_OP], event->texts[EVENT_PATH]);
     same = find_same(session->asks, event);
     if (kept)
         tell_asker(session, &asker,
                    &(struct ask_answer){.is_allowed = kept->is_allowed,
                                         .scope = kept->is_tree ? ASK_SESSION_TREE : ASK_SESSION,
-                                        .by = kept->by});
+                                        .by = (enum ask_end)kept->by});
     else if (same ? !join(same, &asker)
                   : !(can_ask(session) || asks_expect(session)) || !put(session, event))
         tell_asker(session, &asker, &none);
@@ -442,4 +400,5 @@ void asks_done(struct session *session)
     for (unsigned i = 0; i < ASKS_WAITING; i++)
         forget(&asks->items[i]);
     asks_end_savers(session);
+    answers_done(&asks->kept);
 }

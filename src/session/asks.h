@@ -11,6 +11,7 @@
 #ifndef SESSION_ASKS_H
 #define SESSION_ASKS_H
 
+#include "base/answers.h"
 #include "base/loop.h"
 #include "session/aide.h"
 #include "wire/ask.h"
@@ -24,7 +25,6 @@ struct client;
 enum {
     ASKS_WAITING = 64,     /* different questions that wait; further ones are answered no */
     ASKS_ASKERS = 64,      /* of the same question; the same of further ones */
-    ASKS_KEPT = 512,       /* answers for the session; a further one holds once */
     ASKS_SAVERS = 4,       /* rules that are being saved */
     ASKS_UNASKED = 64,     /* answers to nothing that each have a record */
     ASKS_ORPHAN_MS = 1000, /* a question stays: a call that a signal interrupts is made again */
@@ -47,13 +47,6 @@ struct ask {
     int64_t orphan_ms; /* since when nobody waits; 0: somebody does */
 };
 
-/* An answer, for the session. */
-struct asks_kept {
-    char *op, *path; /* owned; of a tree the directory, with a slash at the end */
-    bool is_tree, is_allowed;
-    enum ask_end by;
-};
-
 struct saver {
     struct aide aide; /* of pid 0: free */
     struct session *session;
@@ -63,8 +56,7 @@ struct saver {
 struct asks {
     struct ask items[ASKS_WAITING];
     uint32_t last;
-    struct asks_kept kept[ASKS_KEPT];
-    unsigned kept_count;
+    struct answers kept; /* for the session */
     struct saver savers[ASKS_SAVERS];
     struct loop_timer timer;
     uint32_t unasked;   /* answers to what does not wait */

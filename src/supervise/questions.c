@@ -45,53 +45,23 @@ void questions_done(struct questions *questions)
 {
     while (questions->count > 0)
         drop(questions, questions->count - 1);
-    while (questions->kept_count > 0)
-        free(questions->kept[--questions->kept_count].path);
+    answers_done(&questions->kept);
     free(questions->items);
-    free(questions->kept);
 }
 
 static bool make_room(struct questions *questions)
 {
     if (!questions->items)
         questions->items = calloc(QUESTIONS_MAX, sizeof(*questions->items));
-    if (!questions->kept)
-        questions->kept = calloc(QUESTIONS_KEPT, sizeof(*questions->kept));
-    return questions->items && questions->kept && questions->count < QUESTIONS_MAX;
+    return questions->items && questions->count < QUESTIONS_MAX;
 }
 
-static bool holds_for(const struct question_kept *kept, const char *path, enum question_op op)
+static const char *word_of(enum question_op op)
 {
-    if (!LAYER("answers"))
-        return kept->op == op;
-    return kept->op == op && (kept->is_tree ? strncmp(path, kept->path, strlen(kept->path)) == 0
-                                            : strcmp(path, kept->path) == 0);
-}
+    static const char *const words[] = {
+        [QUESTION_READ] = "read", [QUESTION_WRITE] = "write", [QUESTION_EXEC] = ASK_EXEC};
 
-/* The last answer counts. */
-static const struct question_kept *find_kept(const struct questions *questions, const char *path,
-                                             enum question_op op)
-{
-    for (size_t i = questions->kept_count; i > 0; i--)
-        if (holds_for(&questions->kept[i - 1], path, op))
-            return &questions->kept[i - 1];
-    return NULL;
-}
-
-static void keep(struct questions *questions, const struct question *question, bool is_tree)
-{
-    const char *slash = strrchr(question->path, '/');
-    struct question_kept kept = {
-        .op = question->op,
-        .path = is_tree && slash ? strndup(question->path, (size_t)(slash - question->path) + 1)
-                                 : strdup(question->path),
-        .is_tree = is_tree,
-        .is_allowed = question->is_allowed};
-
-    if (kept.path && questions->kept_count < QUESTIONS_KEPT)
-        questions->kept[questions->kept_count++] = kept;
-    else
-        free(kept.path);
+    return words[op];
 }
 
 /* "read /x", or nothing. */
@@ -112,8 +82,6 @@ static void write_grant(const struct call *call, const char *outside, enum path_
 static bool tell(const struct call *call, const struct question *question,
                  const struct path_decision *decision)
 {
-    static const char *const words[] = {
-        [QUESTION_READ] = "read", [QUESTION_WRITE] = "write", [QUESTION_EXEC] = ASK_EXEC};
     enum path_op op = question->op == QUESTION_WRITE ? PATH_WRITE : PATH_READ;
     autostrbuf struct strbuf rule = {0};
     char name[CALLER_NAME_BYTES] = "";
@@ -130,7 +98,7 @@ static bool tell(const struct call *call, const struct question *question,
                           .texts = {[EVENT_COMM] = name,
                                     [EVENT_EXE] = exe,
                                     [EVENT_ARGV] = argv,
-                                    [EVENT_OP] = words[question->op],
+                                    [EVENT_OP] = word_of(question->op),
                                     [EVENT_CALL] = call->kind->name,
                                     [EVENT_PATH] = question->path,
                                     [EVENT_GRANT] = grant,
@@ -175,7 +143,7 @@ bool questions_put(const struct call *call, const char *path, enum question_op o
                    const struct path_decision *decision)
 {
     struct questions *questions = call->questions;
-    const struct question_kept *kept;
+    const struct answer *kept;
 
     if (!LAYER("asking"))
         return true;
@@ -188,7 +156,7 @@ bool questions_put(const struct call *call, const char *path, enum question_op o
             strcmp(question->path, path) == 0)
             return question->is_allowed;
     }
-    kept = find_kept(questions, path, op);
+    kept = answers_find(&questions->kept, word_of(op), path);
     if (kept)
         return kept->is_allowed;
     if (make_room(questions))
@@ -232,7 +200,9 @@ static void take(struct questions *questions, const struct ask_verdict *verdict)
         question->is_answered = true;
         question->is_allowed = verdict->is_allowed;
         if (verdict->scope != ASK_ONCE)
-            keep(questions, question, verdict->scope == ASK_SESSION_TREE);
+            (void)answers_keep(&questions->kept, word_of(question->op), question->path,
+                               &(struct answer){.is_allowed = verdict->is_allowed,
+                                                .is_tree = verdict->scope == ASK_SESSION_TREE});
         return;
     }
 }

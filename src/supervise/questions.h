@@ -12,6 +12,7 @@
 #ifndef SUPERVISE_QUESTIONS_H
 #define SUPERVISE_QUESTIONS_H
 
+#include "base/answers.h"
 #include "policy/decide.h"
 #include "wire/ask.h"
 #include "wire/event.h"
@@ -24,10 +25,7 @@
 struct call;
 struct supervisor_options;
 
-enum {
-    QUESTIONS_MAX = 256, /* calls that wait; a further one is answered no */
-    QUESTIONS_KEPT = 512 /* answers; what is not remembered here the launcher remembers */
-};
+enum { QUESTIONS_MAX = 256 /* calls that wait; a further one is answered no */ };
 
 /* What is asked about: what the rules know, and running, which is as reading to them. */
 enum question_op { QUESTION_READ = PATH_READ, QUESTION_WRITE = PATH_WRITE, QUESTION_EXEC };
@@ -42,21 +40,14 @@ struct question {
     unsigned seen; /* of wait_interruption */
 };
 
-/* An answer for the session. */
-struct question_kept {
-    enum question_op op;
-    char *path; /* owned; of a tree the directory with its slash */
-    bool is_tree, is_allowed;
-};
-
 struct questions {
     int notify_fd, sock; /* borrowed; sock -EBADF: nobody can be asked */
     bool (*ask)(void *context, const struct event *event); /* false: nobody heard it */
     void (*report)(void *context, const struct event *event);
     void *context;
-    struct question *items;     /* QUESTIONS_MAX; NULL: none was put yet */
-    struct question_kept *kept; /* QUESTIONS_KEPT; the same */
-    size_t count, kept_count;
+    struct question *items; /* QUESTIONS_MAX; NULL: none was put yet */
+    struct answers kept;    /* for the session */
+    size_t count;
     uint64_t last;
     int64_t ticked_ms;
 };

@@ -249,11 +249,11 @@ START_TEST(so_many_questions_wait_and_no_more)
         is_told(i, true, ASK_SESSION);
     }
     /* And so many answers are remembered: a further one holds once. */
-    for (uint64_t i = ASKS_WAITING + 1; i <= ASKS_KEPT + 1; i++) {
+    for (uint64_t i = ASKS_WAITING + 1; i <= ANSWERS_MOST + 1; i++) {
         (void)snprintf(path, sizeof(path), "/w/%llu", (unsigned long long)i);
         ask(i, "write", path);
         say(true, ASK_SESSION);
-        is_told(i, true, i <= ASKS_KEPT ? ASK_SESSION : ASK_ONCE);
+        is_told(i, true, i <= ANSWERS_MOST ? ASK_SESSION : ASK_ONCE);
     }
 }
 END_TEST

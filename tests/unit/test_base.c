@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words the rest is written in: paths, text, JSON, maps, files. */
+#include "base/answers.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -344,6 +346,74 @@ START_TEST(the_first_error_is_told_however_many_warnings_came_before)
 }
 END_TEST
 
+static bool keep(struct answers *answers, const char *op, const char *path, bool is_tree,
+                 bool is_allowed)
+{
+    return answers_keep(answers, op, path,
+                        &(struct answer){.is_tree = is_tree, .is_allowed = is_allowed});
+}
+
+/* 1: yes, 0: no, -1: nobody said anything. */
+static int said(const struct answers *answers, const char *op, const char *path)
+{
+    const struct answer *answer = answers_find(answers, op, path);
+
+    return answer ? answer->is_allowed : -1;
+}
+
+START_TEST(an_answer_is_about_one_thing_or_a_directory_and_the_last_counts)
+{
+    struct answers answers = {0};
+    char path[LIMIT_PATH_BYTES + 200];
+
+    ck_assert_int_eq(said(&answers, "read", "/a/b"), -1);
+    ck_assert(keep(&answers, "read", "/a/b", false, true));
+    ck_assert_int_eq(said(&answers, "read", "/a/b"), 1);
+    ck_assert_int_eq(said(&answers, "write", "/a/b"), -1);
+    ck_assert_int_eq(said(&answers, "read", "/a/bc"), -1);
+    ck_assert_int_eq(said(&answers, "read", "/a/b/c"), -1);
+    ck_assert_int_eq(said(&answers, "read", "/a"), -1);
+    /* A directory: what is in it, at any depth, and not itself. */
+    ck_assert(keep(&answers, "read", "/d/one", true, true));
+    ck_assert_int_eq(said(&answers, "read", "/d/two"), 1);
+    ck_assert_int_eq(said(&answers, "read", "/d/e/f/g"), 1);
+    ck_assert_int_eq(said(&answers, "read", "/d"), -1);
+    ck_assert_int_eq(said(&answers, "read", "/dd/one"), -1);
+    ck_assert_int_eq(said(&answers, "write", "/d/one"), -1);
+    /* The last answer, whichever kind it is of. */
+    ck_assert(keep(&answers, "read", "/d/two", false, false));
+    ck_assert_int_eq(said(&answers, "read", "/d/two"), 0);
+    ck_assert(keep(&answers, "read", "/d/e/x", true, false));
+    ck_assert_int_eq(said(&answers, "read", "/d/e/f/g"), 0);
+    ck_assert(keep(&answers, "read", "/d/three", true, true));
+    ck_assert_int_eq(said(&answers, "read", "/d/two"), 1);
+    ck_assert_int_eq(said(&answers, "read", "/d/e/f/g"), 1);
+    /* All there is; and what has no directory. */
+    ck_assert(keep(&answers, "read", "/top", true, false));
+    ck_assert_int_eq(said(&answers, "read", "/d/two"), 0);
+    ck_assert_int_eq(said(&answers, "read", "/"), 0);
+    ck_assert(keep(&answers, "connect", "a.test:443", false, true));
+    ck_assert_int_eq(said(&answers, "connect", "a.test:443"), 1);
+    ck_assert_int_eq(said(&answers, "connect", "a.test:44"), -1);
+    /* Too long for a path; and so many as there is room for. */
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    ck_assert(!keep(&answers, "read", path, false, true));
+    ck_assert_int_eq(said(&answers, "read", path), -1);
+    for (size_t i = answers.count; i < ANSWERS_MOST; i++) {
+        (void)snprintf(path, sizeof(path), "/many/%zu", i);
+        ck_assert(keep(&answers, "write", path, false, true));
+    }
+    ck_assert(!keep(&answers, "write", "/many/more", false, true));
+    ck_assert_int_eq(said(&answers, "write", "/many/more"), -1);
+    ck_assert(keep(&answers, "read", "/a/b", false, true));
+    ck_assert_int_eq(said(&answers, "read", "/a/b"), 1);
+    ck_assert_int_eq(said(&answers, "write", "/many/4000"), 1);
+    answers_done(&answers);
+    ck_assert_int_eq(said(&answers, "read", "/a/b"), -1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -357,6 +427,7 @@ int main(void)
     tcase_add_test(all, the_nearest_word_is_one_that_was_meant);
     tcase_add_test(all, json_is_valid_whatever_is_in_it);
     tcase_add_test(all, maps_find_what_was_put);
+    tcase_add_test(all, an_answer_is_about_one_thing_or_a_directory_and_the_last_counts);
     tcase_add_test(all, only_regular_files_of_a_bounded_size_are_read);
     tcase_add_test(all, a_write_that_fails_leaves_the_old_file_and_no_other);
     tcase_add_test(all, configuration_is_opened_where_no_link_leads_elsewhere);
