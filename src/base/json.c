@@ -26,6 +26,17 @@ static void add_rune(struct strbuf *out, const char *bytes, size_t length, uint3
                     0xdc00 + ((rune - 0x10000) & 0x3ff));
 }
 
+/* How many bytes stand for themselves: nearly all of them do. */
+static size_t count_plain(const char *value)
+{
+    size_t count = 0;
+
+    while (value[count] >= ' ' && value[count] <= '~' && value[count] != '"' &&
+           value[count] != '\\')
+        count++;
+    return count;
+}
+
 static void add_quoted(struct strbuf *out, const char *value, bool is_yaml)
 {
     size_t length = strlen(value);
@@ -33,9 +44,14 @@ static void add_quoted(struct strbuf *out, const char *value, bool is_yaml)
     strbuf_add_bytes(out, "\"", 1);
     while (length > 0) {
         uint32_t rune;
-        size_t used = text_decode(value, length, &rune);
+        size_t used = count_plain(value);
+        bool is_plain = used > 0;
 
-        if (used > 0)
+        if (!is_plain)
+            used = text_decode(value, length, &rune);
+        if (is_plain)
+            strbuf_add_bytes(out, value, used);
+        else if (used > 0)
             add_rune(out, value, used, rune, is_yaml);
         else
             strbuf_addf(out, "\\\\x%02x", (unsigned char)*value);

@@ -52,7 +52,7 @@ bool text_is_deceptive(uint32_t rune)
                   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},  {0xfff0, 0xfffb},
                   {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
 
-    if (!LAYER("words"))
+    if (!LAYER("words") || (rune >= ' ' && rune <= '~'))
         return false;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
         if (rune >= ranges[i].first && rune <= ranges[i].last)
