@@ -3,12 +3,12 @@
  * Hosts that a person is asked about (wire/ask.h).
  *
  * How it works: a request is embedded in whoever waits. All of one program that want the same host
- * and port at the same time wait for one question, which the launcher hears as EVENT_ASKED and answers
- * with NET_VERDICT. An answer for the session is kept here, so many as there is room for: the
- * launcher still knows those that were forgotten. A no for once is kept for a moment, so that who
- * tries again and again does not ask again and again. A question that nobody waits for any more is
- * given up. SECURITY: an answer is for the name or address and the port that the question told, and
- * for nothing that the rules deny. No answer in time is no.
+ * and port at the same time wait for one question, which the launcher hears as EVENT_ASKED and
+ * answers with NET_VERDICT. An answer for the session is kept here, so many as there is room for:
+ * the launcher still knows those that were forgotten. A no for once is kept for a moment, so that
+ * who tries again and again does not ask again and again. A question that nobody waits for any more
+ * is given up. SECURITY: an answer is for the name or address and the port that the question told,
+ * and for nothing that the rules deny. No answer in time is no.
  */
 #ifndef NET_APPROVAL_H
 #define NET_APPROVAL_H

@@ -76,8 +76,8 @@ static void put(struct connection *connection, const struct net_answer *who)
         approve_step(connection);
 }
 
-/* The launcher does not tell a crowd who they are all at once. Who would be another question only for
- * that waits until it does. */
+/* The launcher does not tell a crowd who they are all at once. Who would be another question only
+ * for that waits until it does. */
 static void on_named(void *context, const struct net_answer *answer)
 {
     struct connection *connection = context;
