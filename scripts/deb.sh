@@ -28,7 +28,10 @@ fi
     exit 1
 }
 if [ -z "$version" ]; then
-    lintian --allow-root --fail-on error,warning "$dir"/*.changes
+    # It leaves files where it works.
+    mkdir "$dir/lintian"
+    TMPDIR=$(realpath "$dir/lintian") lintian --allow-root --fail-on error,warning "$dir"/*.changes
+    rm -rf "$dir/lintian"
     ls "$dir"/*.deb
 else
     mkdir -p "$dir/$version"
