@@ -30,6 +30,7 @@ bool mount_base(struct probe_result *result)
 {
     static const char *const places[] = {"/tmp", "/mnt", "/dev", "/proc"};
     const char *place = NULL;
+    struct stat own;
     struct stat st;
 
     for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !place; i++)
@@ -41,7 +42,10 @@ bool mount_base(struct probe_result *result)
         return false;
     if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m") < 0)
         return probe_fail(result, "mount tmpfs");
-    return chdir(place) == 0 || probe_fail(result, "chdir");
+    if (chdir(place) < 0 || stat(".", &own) < 0)
+        return probe_fail(result, "chdir");
+    /* Whoever says that it is mounted, and it is not, would have us leave things on the host. */
+    return own.st_dev != st.st_dev || probe_fail_with(result, ENOSYS, "mount tmpfs, to see it");
 }
 
 static bool make_dirs(struct probe_result *result, const char *const *names)
