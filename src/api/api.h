@@ -20,7 +20,7 @@ struct bawn_policy {
     char **environ;    /* the caller's, as it was at loading */
     struct view *view; /* all that was looked at for it */
     struct repository repository;
-    size_t linked; /* files with names that no rule is about, which were looked for */
+    size_t linked; /* what may have names that no rule is about, and nothing tells of new ones */
     char *told;    /* of bawn_policy_inside: the image that all strings are in */
 };
 

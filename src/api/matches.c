@@ -53,7 +53,8 @@ struct walk {
     bool is_repository; /* the tree is the work tree around the workspace */
     bool was_cut;       /* a tree has more files than are looked through */
     size_t entries;
-    int64_t deadline; /* by clock_ms */
+    size_t hidden_dirs; /* that a pattern hides */
+    int64_t deadline;   /* by clock_ms */
     struct bawn_error *err;
     VEC(const struct path_rule *) rules;
     VEC(char *) paths;
@@ -195,9 +196,10 @@ static int note_hidden(struct walk *walk, const struct path_rule *rule, int dir_
         is_good = hardlinks_count_dir(&walk->hardlinks, rule, path, &is_closed);
     else
         is_good = hardlinks_count(&walk->hardlinks, rule, path, &st);
-    /* It changes when the file gets another name. */
+    /* A file changes when it gets another name. A directory does not when a file in it does. */
     if (S_ISREG(st.st_mode))
         (void)view_note_file(walk->view, path);
+    walk->hidden_dirs += S_ISDIR(st.st_mode);
     return is_good ? note(walk, rule, path) : error_memory(walk->err);
 }
 
@@ -499,7 +501,7 @@ int matches_find(struct policy *policy, struct view *view, bool with_patterns, s
         walk.entries = 0;
         r = walk_trees(&walk);
     }
-    *ret_linked = walk.hardlinks.files.count;
+    *ret_linked = walk.hardlinks.files.count + walk.hidden_dirs;
     for (size_t i = 0; r == 0 && i < walk.paths.count; i++)
         r = policy_add_match(policy, walk.rules.items[i], walk.paths.items[i], err);
     forget_notes(&walk);

@@ -158,12 +158,12 @@ static void keep(struct approvals *approvals, const char *host, const struct app
 }
 
 /* SECURITY: whoever answers may judge by the program that is told: what another one wants is
- * another question. */
+ * another question. exe NULL: whichever program wants it. */
 static struct approval_question *find_question(const struct approvals *approvals, const char *host,
                                                const char *exe)
 {
     for (struct approval_question *question = approvals->first; question; question = question->next)
-        if (strcmp(question->host, host) == 0 && strcmp(question->exe, exe) == 0)
+        if (strcmp(question->host, host) == 0 && (!exe || strcmp(question->exe, exe) == 0))
             return question;
     return NULL;
 }
@@ -173,10 +173,7 @@ bool approval_is_asked(const struct approvals *approvals, const struct host *hos
     char text[TALLY_HOST_BYTES];
 
     tally_host(host, text);
-    for (struct approval_question *question = approvals->first; question; question = question->next)
-        if (strcmp(question->host, text) == 0)
-            return true;
-    return false;
+    return find_question(approvals, text, NULL);
 }
 
 static void on_late(void *context)

@@ -76,8 +76,9 @@ static void put(struct connection *connection, const struct net_answer *who)
         approve_step(connection);
 }
 
-/* The launcher does not tell a crowd who they are all at once. Who would be another question only
- * for that waits until it does. */
+/* The launcher does not tell of a whole crowd at once who they are. A connection of an unknown
+ * program would be a question of its own. So while its host is being asked about, it waits until
+ * the program is known, for a few seconds. */
 static void on_named(void *context, const struct net_answer *answer)
 {
     struct connection *connection = context;

@@ -72,6 +72,18 @@ hides() {
     rm sub/deep/harmless
     sleep 1.2
     keep
+    # A file in a directory that is hidden, by a name in another tree.
+    mkdir sub/hidden.d
+    echo hidden >sub/hidden.d/file
+    printf 'sandbox:\n  deny: ["*.d"]\n' >.bawn/policy.yaml
+    sleep 1.2
+    "$BAWN" run -q --rw "$OTHER" -- true
+    "$BAWN" run -q --rw "$OTHER" -- true
+    if ln sub/hidden.d/file "$OTHER/same"; then # else it is another file system
+        run "$BAWN" run -q --rw "$OTHER" -- cat "$OTHER/same"
+        [[ $status -ne 0 && $output != *hidden* ]]
+    fi
+    printf 'sandbox:\n  deny: [secret.txt]\n' >.bawn/policy.yaml
     # What is in a directory that cannot be listed is looked at each time.
     chmod 311 sub/deep
     hides sub/secret.txt
