@@ -276,7 +276,8 @@ teardown() {
     keys "clear; $BAWN run -q --prompt never -- sh -c 'echo x >asked; echo status \$?'"
     pane_has '^status 2'
     keys "clear; $BAWN run -q -- sh -c 'sleep 1; echo x >asked; echo status \$?' | less"
-    pane_has 'status 2' # what the shell complains of goes past less, and may stand before it
+    pane_has '(END)' # the screen is less's, and nothing of the commands before is on it
+    pane_has 'status 2' # the shell's error message does not go through less, and may stand on the same line
     key q
     run -0 timeout 20 setsid "$BAWN" run -q -- sh -c 'echo x >asked; echo status $?' </dev/null
     [[ $output == *"status 2"* ]]
