@@ -3,15 +3,14 @@
 
 #include "supervise/answer.h"
 
-/* So many of the last calls make a caller one of several. */
-enum { CORE_OFTEN = 4 };
+/* With fewer of the last calls a caller is no longer the only one. */
+enum { CORE_MOST = CORE_CALLS * 3 / 4 };
 
 void core_init(struct core *core, int notify_fd)
 {
-    *core = (struct core){.notify_fd = notify_fd, .is_shared = true};
+    *core = (struct core){.notify_fd = notify_fd};
     core->can_bind =
         sched_getaffinity(0, sizeof(core->own), &core->own) == 0 && CPU_COUNT(&core->own) > 1;
-    answer_here(notify_fd, true);
 }
 
 static unsigned count_calls(const struct core *core, pid_t tid)
@@ -23,15 +22,6 @@ static unsigned count_calls(const struct core *core, pid_t tid)
     return count;
 }
 
-/* Whether another thread has called often lately. */
-static bool has_other(const struct core *core, pid_t tid)
-{
-    for (unsigned i = 0; i < CORE_CALLS; i++)
-        if (core->last[i] && core->last[i] != tid && count_calls(core, core->last[i]) >= CORE_OFTEN)
-            return true;
-    return false;
-}
-
 void core_note(struct core *core, pid_t tid)
 {
     unsigned calls;
@@ -41,8 +31,8 @@ void core_note(struct core *core, pid_t tid)
     calls = count_calls(core, tid);
     if (calls == CORE_CALLS)
         is_shared = true;
-    else if (calls >= CORE_OFTEN)
-        is_shared = !has_other(core, tid);
+    else if (calls < CORE_MOST)
+        is_shared = false;
     if (is_shared != core->is_shared)
         answer_here(core->notify_fd, is_shared);
     core->is_shared = is_shared;

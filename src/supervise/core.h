@@ -3,11 +3,15 @@
  * On which core callers and the supervisor run.
  *
  * How it works: to wake somebody on another core that is idle takes longer than all that a call
- * needs. So one caller and the supervisor take turns on the caller's core. KERNEL(6.6): the
- * listener does that for questions and answers, but not while the caller takes a descriptor.
- * For that moment the caller is bound to the core. So is the supervisor, until no call
- * comes for a while: each binding costs as much as a small call. With several callers at once all
- * this would bring them to one core and keep them there: then the kernel decides.
+ * needs. So a caller that makes one call after another takes turns with the supervisor on one
+ * core. KERNEL(6.6): the listener does that for questions and answers, but not while the caller
+ * takes a descriptor. For that moment the caller is bound to the core. So is the supervisor, until
+ * no call comes for a while: each binding costs as much as a small call.
+ *
+ * For all other callers the kernel decides. Several at once would be brought to one core and kept
+ * there. And who calls now and then, as each compiler of a build does, would be brought to where
+ * the supervisor last slept, to wait for whoever works there. KERNEL(6.12): a task that sleeps
+ * while others wait stays on its core (delayed dequeue), wherever it is woken.
  */
 #ifndef SUPERVISE_CORE_H
 #define SUPERVISE_CORE_H
@@ -20,7 +24,7 @@ enum { CORE_CALLS = 16, CORE_BOUND_MS = 1, CORE_BOUND_CALLS = 64 };
 
 struct core {
     int notify_fd;
-    bool is_shared;         /* one caller at a time: who is woken runs where the waker does */
+    bool is_shared;         /* one caller alone: who is woken runs where the waker does */
     pid_t last[CORE_CALLS]; /* who made the last calls */
     unsigned next;
     cpu_set_t own; /* where the supervisor may run */
