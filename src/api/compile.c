@@ -166,7 +166,7 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
         (void)snprintf(cwd, sizeof(cwd), "%s", policy->workspace);
     user = view_variable(view, "USER");
     view_self(view);
-    explain_policy(policy, true, BAWN_FORMAT_JSON, &shown);
+    explain_policy(policy, false, BAWN_FORMAT_JSON, &shown);
     if (shown.failed)
         return error_memory(err);
     hash_text(shown.text, shown.length, hash);

@@ -263,7 +263,7 @@ struct image {
     uint8_t network_bits;    /* of IMAGE_ENGINE: of the subnet */
     uint8_t audit;           /* SETTING_AUDIT */
     uint8_t network_ipv6;    /* SETTING_NETWORK_IPV6 */
-    char policy_hash[72];    /* SHA-256 in hex of what 'bawn policy show --builtin --json' prints */
+    char policy_hash[72];    /* SHA-256 in hex of what 'bawn policy show --json' prints */
     uint64_t landlock_fs, landlock_net, landlock_scoped;
     struct image_limits limits;
     struct image_span parts[PART_COUNT];

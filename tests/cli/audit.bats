@@ -47,7 +47,7 @@ print(eval(sys.argv[2]))' "$TRAIL" "$1"
     [ "$(records '[x["seq"] for x in r]')" = "[1, 2]" ]
     [ "$(records 'r[0]["argv"], r[0]["workspace"], r[0]["enforcement"], r[0]["audit"]')" = \
         "(['true'], '$WORK', 'full', 'on')" ]
-    [ "$(records 'r[0]["policy"]')" = "$("$BAWN" policy show --builtin --json | sha256sum | cut -d' ' -f1)" ]
+    [ "$(records 'r[0]["policy"]')" = "$("$BAWN" policy show --json | sha256sum | cut -d' ' -f1)" ]
     [ "$(records 'r[1]["status"]')" = 0 ]
     run -0 "$BAWN" audit --verify "$ID"
     [ "$output" = "$ID: 2 records, as they were written" ]
