@@ -3,6 +3,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -12,6 +13,10 @@ struct arena {
 };
 
 void arena_done(struct arena *arena);
+
+/* Takes so many bytes from the system at once, for who knows that they will be used. False when out
+ * of memory. */
+bool arena_reserve(struct arena *arena, size_t size);
 
 /* Zeroed and aligned for any type. NULL when out of memory. */
 void *arena_alloc(struct arena *arena, size_t size);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAP_LEAST = 64 };
+
 /* FNV-1a with a final mix: the keys are path components and host labels of the user's own policy.
  */
 static uint64_t map_hash(uint64_t scope, const char *key, size_t key_length)
@@ -42,9 +44,9 @@ void *map_get(const struct map *map, uint64_t scope, const char *key, size_t key
     return map->size ? map_slot(map, scope, key, key_length)->value : NULL;
 }
 
-static bool map_grow(struct map *map)
+static bool map_resize(struct map *map, size_t size)
 {
-    struct map bigger = {.size = map->size ? map->size * 2 : 64};
+    struct map bigger = {.size = size};
 
     bigger.entries = calloc(bigger.size, sizeof(*bigger.entries));
     if (!bigger.entries)
@@ -61,12 +63,21 @@ static bool map_grow(struct map *map)
     return true;
 }
 
+bool map_reserve(struct map *map, size_t count)
+{
+    size_t size = MAP_LEAST;
+
+    while (size / 2 < count)
+        size *= 2;
+    return size <= map->size || map_resize(map, size);
+}
+
 bool map_put(struct map *map, uint64_t scope, const char *key, size_t key_length, void *value)
 {
     struct map_entry *entry;
 
     /* At most half full, so that a look-up ends soon. */
-    if ((map->count + 1) * 2 > map->size && !map_grow(map))
+    if ((map->count + 1) * 2 > map->size && !map_resize(map, map->size ? map->size * 2 : MAP_LEAST))
         return false;
     entry = map_slot(map, scope, key, key_length);
     if (!entry->value)

@@ -25,6 +25,9 @@ void map_done(struct map *map);
 /* The value, or NULL. scope tells keys with the same bytes apart. */
 void *map_get(const struct map *map, uint64_t scope, const char *key, size_t key_length);
 
+/* Makes room for so many keys in one step. False when out of memory. */
+bool map_reserve(struct map *map, size_t count);
+
 /* Adds or replaces. value must not be NULL. False when out of memory. */
 bool map_put(struct map *map, uint64_t scope, const char *key, size_t key_length, void *value);
 

@@ -59,18 +59,26 @@ void strbuf_add(struct strbuf *buf, const char *text)
 void strbuf_addf(struct strbuf *buf, const char *format, ...)
 {
     va_list args;
+    size_t room;
     int length;
 
+    if (!strbuf_reserve(buf, 0))
+        return;
+    /* Mostly there is room, and one look at the format is enough. */
+    room = buf->size - buf->length;
     va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
+    length = vsnprintf(buf->text + buf->length, room, format, args);
     va_end(args);
     if (length < 0 || !strbuf_reserve(buf, (size_t)length)) {
+        buf->text[buf->length] = '\0';
         buf->failed = true;
         return;
     }
-    va_start(args, format);
-    (void)vsnprintf(buf->text + buf->length, (size_t)length + 1, format, args);
-    va_end(args);
+    if ((size_t)length >= room) {
+        va_start(args, format);
+        (void)vsnprintf(buf->text + buf->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
     buf->length += (size_t)length;
 }
 

@@ -93,10 +93,15 @@ static bool class_has(const char *pattern, size_t length, unsigned char byte)
 
 void glob_escape(struct strbuf *out, const char *path)
 {
-    for (; *path; path++) {
-        if (strchr("*?[\\", *path))
-            strbuf_add_bytes(out, "\\", 1);
-        strbuf_add_bytes(out, path, 1);
+    while (*path) {
+        size_t plain = strcspn(path, "*?[\\");
+
+        strbuf_add_bytes(out, path, plain);
+        path += plain;
+        if (!*path)
+            break;
+        strbuf_add_bytes(out, "\\", 1);
+        strbuf_add_bytes(out, path++, 1);
     }
 }
 

@@ -86,6 +86,15 @@ void pathtree_done(struct pathtree *tree)
     memset(tree, 0, sizeof(*tree));
 }
 
+/* Of the built-in lists' rules most add a node and an edge, and some two. */
+bool pathtree_reserve(struct pathtree *tree, struct arena *arena, size_t rules, size_t rule_bytes)
+{
+    size_t nodes = rules + rules / 4;
+
+    return map_reserve(&tree->edges, nodes) &&
+           arena_reserve(arena, nodes * sizeof(struct tree_node) + rules * rule_bytes);
+}
+
 static struct tree_node *node_new(struct pathtree *tree, struct arena *arena)
 {
     struct tree_node *node = arena_new(arena, struct tree_node);

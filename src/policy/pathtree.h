@@ -61,6 +61,10 @@ struct pathtree {
 
 void pathtree_done(struct pathtree *tree);
 
+/* Makes room for so many rules, each of them and its path with so many bytes of the arena's
+ * besides. False when out of memory. */
+bool pathtree_reserve(struct pathtree *tree, struct arena *arena, size_t rules, size_t rule_bytes);
+
 /* Adds a rule under its path. The rule is borrowed; nodes live in the arena. -EINVAL with the
  * reason when the path is a pattern that cannot be read. */
 int pathtree_add(struct pathtree *tree, struct arena *arena, const struct path_rule *rule,

@@ -17,6 +17,7 @@ enum {
     IS_ONLY_DIR = 8,
     IS_KEPT = 16,
 };
+enum { NAME_BYTES = 48 }; /* of a rule's path, what is not in the image: the names of its nodes */
 enum {
     IS_OPAQUE = 1,
     TAKES_ECH = 2,
@@ -237,6 +238,9 @@ int rules_unpack(const struct image *image, struct policy *policy, struct bawn_e
     policy->workspace = image_string(image, image->workspace);
     policy->home = image_string(image, image->home);
     unpack_setting(policy, SETTING_READS, image->reads);
+    if (!pathtree_reserve(&policy->tree, &policy->arena, image_count(image, PART_RULES),
+                          sizeof(struct path_rule) + NAME_BYTES))
+        return error_memory(err);
     r = unpack_layers(image, policy, err);
     image_each (image, PART_RULES, struct image_rule, rule) {
         if (r == 0)

@@ -159,6 +159,69 @@ START_TEST(maps_find_what_was_put)
 }
 END_TEST
 
+START_TEST(room_that_is_made_ahead_is_used)
+{
+    struct map map = {0};
+    struct arena arena = {0};
+    const struct map_entry *entries;
+    const struct arena_block *block;
+
+    ck_assert(map_put(&map, 0, "before", 6, &map));
+    ck_assert(map_reserve(&map, 1000));
+    ck_assert_ptr_eq(map_get(&map, 0, "before", 6), &map);
+    ck_assert(arena_reserve(&arena, 100000));
+    entries = map.entries;
+    block = arena.newest;
+    for (uintptr_t i = 1; i <= 999; i++) {
+        char *key = arena_alloc(&arena, 96);
+
+        /* What is given out is zero, taken ahead or not. */
+        for (size_t at = 0; at < 96; at++)
+            ck_assert_int_eq(key[at], 0);
+        (void)snprintf(key, 96, "key%zu", (size_t)i);
+        ck_assert(map_put(&map, 0, key, strlen(key), (void *)i));
+    }
+    ck_assert_ptr_eq(map.entries, entries);
+    ck_assert_ptr_eq(arena.newest, block);
+    ck_assert_uint_eq((uintptr_t)map_get(&map, 0, "key999", 6), 999);
+    /* Less than there is changes nothing. */
+    ck_assert(map_reserve(&map, 10));
+    ck_assert_ptr_eq(map.entries, entries);
+    ck_assert_ptr_nonnull(arena_alloc(&arena, 100000));
+    ck_assert_ptr_ne(arena.newest, block);
+    map_done(&map);
+    arena_done(&arena);
+}
+END_TEST
+
+START_TEST(text_is_whole_wherever_a_block_ends)
+{
+    autostrbuf struct strbuf line = {0};
+    struct arena arena = {0};
+    char wanted[400];
+
+    for (int i = 0; i < 20000; i++) {
+        int length = i % 331;
+        const char *text = arena_printf(&arena, "%0*d", length, i);
+        const char *zeros = arena_alloc(&arena, (size_t)(i % 47) + 1);
+
+        (void)snprintf(wanted, sizeof(wanted), "%0*d", length, i);
+        ck_assert_str_eq(text, wanted);
+        for (int at = 0; at <= i % 47; at++)
+            ck_assert_int_eq(zeros[at], 0);
+    }
+    for (int i = 0; i < 1000; i++) {
+        size_t before = line.length;
+
+        strbuf_addf(&line, "%0*d", i % 331, i);
+        (void)snprintf(wanted, sizeof(wanted), "%0*d", i % 331, i);
+        ck_assert_str_eq(line.text + before, wanted);
+        ck_assert_uint_eq(line.length, before + strlen(wanted));
+    }
+    arena_done(&arena);
+}
+END_TEST
+
 /* A directory of the case's own. */
 static void enter_fresh_dir(void)
 {
@@ -427,6 +490,8 @@ int main(void)
     tcase_add_test(all, the_nearest_word_is_one_that_was_meant);
     tcase_add_test(all, json_is_valid_whatever_is_in_it);
     tcase_add_test(all, maps_find_what_was_put);
+    tcase_add_test(all, room_that_is_made_ahead_is_used);
+    tcase_add_test(all, text_is_whole_wherever_a_block_ends);
     tcase_add_test(all, an_answer_is_about_one_thing_or_a_directory_and_the_last_counts);
     tcase_add_test(all, only_regular_files_of_a_bounded_size_are_read);
     tcase_add_test(all, a_write_that_fails_leaves_the_old_file_and_no_other);
