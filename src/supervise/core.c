@@ -3,35 +3,36 @@
 
 #include "supervise/answer.h"
 
-/* With fewer of the last calls a caller is no longer the only one. */
-enum { CORE_MOST = CORE_CALLS * 3 / 4 };
+/* With more of the last calls made by others a caller is no longer the only one. */
+enum { CORE_OTHERS = CORE_CALLS / 4 };
 
 void core_init(struct core *core, int notify_fd)
 {
-    *core = (struct core){.notify_fd = notify_fd};
+    *core = (struct core){.notify_fd = notify_fd, .is_shared = true};
     core->can_bind =
         sched_getaffinity(0, sizeof(core->own), &core->own) == 0 && CPU_COUNT(&core->own) > 1;
+    answer_here(notify_fd, true);
 }
 
-static unsigned count_calls(const struct core *core, pid_t tid)
+static unsigned count_others(const struct core *core, pid_t tid)
 {
     unsigned count = 0;
 
     for (unsigned i = 0; i < CORE_CALLS; i++)
-        count += core->last[i] == tid;
+        count += core->last[i] && core->last[i] != tid;
     return count;
 }
 
 void core_note(struct core *core, pid_t tid)
 {
-    unsigned calls;
+    unsigned others;
     bool is_shared = core->is_shared;
 
     core->last[core->next++ % CORE_CALLS] = tid;
-    calls = count_calls(core, tid);
-    if (calls == CORE_CALLS)
+    others = count_others(core, tid);
+    if (others == 0)
         is_shared = true;
-    else if (calls < CORE_MOST)
+    else if (others > CORE_OTHERS)
         is_shared = false;
     if (is_shared != core->is_shared)
         answer_here(core->notify_fd, is_shared);
