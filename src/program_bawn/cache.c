@@ -219,7 +219,7 @@ void cache_find(const struct front *front, struct kept *ret_kept)
 
 static void remove_free(int dir_fd, const char *name)
 {
-    autoclose int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    autoclose int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
         plans_remove(dir_fd, name);
@@ -307,12 +307,12 @@ static int write_unfinished(const struct place_kept *place, const char *bytes, s
     fd = openat(place->plans.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
+    /* Another start may tidy up meanwhile. */
+    (void)flock(fd, LOCK_EX | LOCK_NB);
     if (!write_all(fd, bytes, size)) {
         (void)unlinkat(place->plans.fd, name, 0);
         return -EIO;
     }
-    /* The disk is at it while the plan is proven. */
-    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     return take_fd(&fd);
 }
 
@@ -329,37 +329,35 @@ void cache_place_done(struct place_kept *place)
     strbuf_done(&place->key);
 }
 
-void cache_write(struct place_kept *place, const struct image *image)
+/* Under a name that nobody reads; a descriptor, or negative. */
+static int write_plan(const struct place_kept *place, const struct image *image)
 {
     size_t offset = image_offset(&place->key);
-    autofree char *bytes = NULL;
+    autofree char *bytes = calloc(1, offset + image->size);
     struct image *copy;
 
-    place->fd = -EBADF;
-    if (!*place->name || (image->flags & IMAGE_ONCE))
-        return;
-    bytes = calloc(1, offset + image->size);
     if (!bytes)
-        return;
+        return -ENOMEM;
     memcpy(bytes, place->key.text, place->key.length);
     copy = (struct image *)(void *)(bytes + offset);
     memcpy(copy, image, image->size);
     copy->flags |= IMAGE_PROVEN;
-    place->fd = write_unfinished(place, bytes, offset + image->size);
+    return write_unfinished(place, bytes, offset + image->size);
 }
 
-void cache_store(struct place_kept *place, bool is_proven)
+void cache_store(struct place_kept *place, const struct image *image)
 {
     char name[NAME_BYTES];
 
     if (!*place->name)
         return;
+    place->fd = image->flags & IMAGE_ONCE ? -EBADF : write_plan(place, image);
     unfinished_name(place, name);
-    if (place->fd >= 0 && (!is_proven || fsync(place->fd) < 0 ||
-                           renameat(place->plans.fd, name, place->plans.fd, place->name) < 0))
+    if (place->fd >= 0 &&
+        (fsync(place->fd) < 0 || renameat(place->plans.fd, name, place->plans.fd, place->name) < 0))
         (void)unlinkat(place->plans.fd, name, 0);
     /* For once: what was kept before is of no use either. */
-    if (place->fd < 0 && is_proven)
+    if (place->fd < 0)
         (void)unlinkat(place->plans.fd, place->name, 0);
 }
 

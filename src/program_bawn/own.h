@@ -35,11 +35,9 @@ struct place_kept {
 void cache_locate(const struct front *front, struct place_kept *ret_place);
 void cache_place_done(struct place_kept *place);
 #define autoplace __attribute__((cleanup(cache_place_done)))
-/* Keeps it for the next time, in steps, all by one process; failing to is no error. It is written
- * under a name that nobody reads; gets its own in place of what was kept there, or is removed; and
- * its skeleton is made, and those removed that no plan uses any more. */
-void cache_write(struct place_kept *place, const struct image *image);
-void cache_store(struct place_kept *place, bool is_proven);
+/* Keeps a proven one for the next time; failing to is no error. It takes the place of what was kept
+ * there; then its skeleton is made, and those are removed that no plan uses any more. */
+void cache_store(struct place_kept *place, const struct image *image);
 void cache_tidy(const struct place_kept *place, const struct image *image);
 
 /*

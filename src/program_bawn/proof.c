@@ -37,19 +37,21 @@ static _Noreturn void proof_main(struct place_kept *place, const struct image *i
 {
     const int fds[PROOF_FDS] = {sock, place->plans.fd};
     bool is_kept = *place->name;
+    struct launch launch;
     struct proof_word word = {0};
 
     if (!process_withdraw("bawn: proof") || !process_keep_fds(fds, is_kept ? PROOF_FDS : 1))
         _exit(1);
     place->plans.fd = PROOF_PLANS;
-    cache_write(place, image);
-    word.result = session_prove(image, &word.error);
+    word.result = session_prove(image, &launch, &word.error);
     tell(&word);
-    cache_store(place, word.result == 0);
+    if (word.result == 0)
+        cache_store(place, image);
     word.is_kept = true;
     tell(&word);
     if (word.result == 0)
         cache_tidy(place, image);
+    launch_end(&launch);
     _exit(0);
 }
 

@@ -77,30 +77,29 @@ static int await_proof(const struct launch *launch, struct supervisor *superviso
     return judge(&message, word, err);
 }
 
-int session_prove(const struct image *image, struct bawn_error *err)
+int session_prove(const struct image *image, struct launch *ret_launch, struct bawn_error *err)
 {
     struct launch_request request = {.image = image, .is_proof = true, .cgroup_fd = -EBADF};
     struct supervisor_options options = {.image = image, .dial_fd = -EBADF};
     struct supervisor *supervisor = NULL;
     struct sync_message message = {.point = SYNC_PROVE, .job = (uint32_t)getpid()};
-    struct launch launch;
     uint16_t port = 0;
     autoclose int witness = open_witness(&port);
-    int result = launch_start(&request, &launch, err);
+    int result;
 
+    *ret_launch = (struct launch)LAUNCH_NONE;
+    result = launch_start(&request, ret_launch, err);
     if (result < 0)
         return result;
     message.value = witness >= 0 ? port : 0;
-    options.notify_fd = launch.notify_fd;
-    options.root_fd = launch.root_fd;
-    if (launch.notify_fd >= 0)
+    options.notify_fd = ret_launch->notify_fd;
+    options.root_fd = ret_launch->root_fd;
+    if (options.notify_fd >= 0)
         result = supervisor_new(&options, &supervisor, err);
     if (result == 0)
-        result = sync_send(launch.sock, &message, NULL, 0, NULL, 0, err);
+        result = sync_send(ret_launch->sock, &message, NULL, 0, NULL, 0, err);
     if (result == 0)
-        result = await_proof(&launch, supervisor, err);
+        result = await_proof(ret_launch, supervisor, err);
     supervisor_free(supervisor);
-    launch_end(&launch);
-    launch_close(&launch);
     return result;
 }

@@ -4,6 +4,7 @@
 #define SESSION_SESSION_H
 
 #include "base/limits.h"
+#include "launch/launch.h"
 #include "session/audit.h"
 #include "session/log.h"
 #include "session/registry.h"
@@ -60,7 +61,8 @@ struct session_report {
 int session_run_detached(struct session_request *request, struct session_report *ret_report,
                          struct bawn_error *err);
 
-/* Starts the sandbox once, and lets a probe inside try to break out of it. 0: contained. */
-int session_prove(const struct image *image, struct bawn_error *err);
+/* Starts a sandbox, and lets a probe inside try to break out of it. 0: contained. In any case the
+ * sandbox is the caller's to end: the kernel takes its time for that, and nobody need wait. */
+int session_prove(const struct image *image, struct launch *ret_launch, struct bawn_error *err);
 
 #endif

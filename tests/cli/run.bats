@@ -710,9 +710,13 @@ hint: it belongs beside bawn-policy: install bawn again"* ]]
     chown 1 "$plan"
     run -0 at_home "$BAWN" run -- sh -c "$inside"
     [ "$(stat -c %u "$plan")" = 0 ]
-    # Many at once, none of which finds one.
+    # Many at once, none of which finds one. Who came last may still tidy up.
     for _ in 1 2 3; do
-        rm -rf "$plans"
+        for _ in {1..100}; do
+            ! rm -rf "$plans" 2>/dev/null || break
+            sleep 0.05
+        done
+        [ ! -e "$plans" ]
         for _ in 1 2 3 4 5 6; do
             at_home "$BAWN" run -- true &
             pids+=($!)
@@ -724,6 +728,26 @@ hint: it belongs beside bawn-policy: install bawn again"* ]]
         run -0 at_home "$BAWN" run -- sh -c "$inside"
         [ "$output" = contained ]
     done
+}
+
+@test "run: a plan that another start is writing is not swept away; what a dead one left is" {
+    [ "$(id -u)" -eq 0 ] || return 0
+    plans=$BATS_TEST_TMPDIR/home/.cache/bawn/plans
+    at_home "$BAWN" run -- true
+    plan=$(find "$plans" -maxdepth 1 -type f)
+    touch -d '5 seconds ago' "$plan.4194301" "$plan.4194302"
+    exec 8<"$plan.4194301"
+    flock -x 8
+    # Something that it was made of changes.
+    mkdir .bawn
+    at_home "$BAWN" run -- true
+    for _ in {1..100}; do
+        [ -e "$plan.4194302" ] || break
+        sleep 0.05
+    done
+    [ ! -e "$plan.4194302" ]
+    [ -e "$plan.4194301" ]
+    exec 8<&-
 }
 
 @test "run: root works below a directory that is root's alone, with all else to be read" {
