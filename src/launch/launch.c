@@ -312,8 +312,6 @@ static int start_native(const struct launch_request *request, struct launch *ret
     (void)close(pair[1]);
     if (result == 0 && writes_ids)
         result = ids_map(request, &launch, err);
-    /* KERNEL: a new process may wait for its turn on the core of who made it. */
-    (void)sched_yield();
     if (result == 0 && request->make_groups)
         result = make_groups(request, &launch, err);
     if (result == 0 && request->holds)
