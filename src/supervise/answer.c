@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS      _IOW('!', 4, __u64)
@@ -41,24 +40,11 @@ void answer_value(int notify_fd, uint64_t id, int64_t result)
     (void)request_surely(notify_fd, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-/*
- * KERNEL: a signal while the caller takes the descriptor ends the ioctl but not
- * the answer, and the call then returns 0. So no signal is let in; what cannot
- * be held off (SIGSTOP) meets a window of microseconds.
- */
 static int add_fd(int notify_fd, struct seccomp_notif_addfd *add)
 {
-    sigset_t all;
-    sigset_t before;
-    int fd;
+    int fd = answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
 
-    (void)sigfillset(&all);
-    (void)sigprocmask(SIG_SETMASK, &all, &before);
-    fd = answer_request(notify_fd, SECCOMP_IOCTL_NOTIF_ADDFD, add);
-    if (fd < 0)
-        fd = -errno;
-    (void)sigprocmask(SIG_SETMASK, &before, NULL);
-    return fd;
+    return fd < 0 ? -errno : fd;
 }
 
 void answer_continue(int notify_fd, uint64_t id)

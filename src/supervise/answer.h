@@ -28,6 +28,11 @@ void answer_value(int notify_fd, uint64_t id, int64_t result);
 /* SECURITY: the call is made after all, by the caller, with whatever its descriptors and its memory
  * are by then. Only where the kernel holds by itself what must be held. */
 void answer_continue(int notify_fd, uint64_t id);
+/*
+ * KERNEL: a signal while a caller takes a descriptor ends the ioctl but not the answer, and the call
+ * then returns 0. So who hands one over has all signals blocked (supervisor_new); what cannot be
+ * held off (SIGSTOP) meets a window of microseconds.
+ */
 /* Puts a descriptor in the place of one of the caller's; the call goes on waiting. 0, or a negative
  * errno. */
 int answer_put_fd(int notify_fd, uint64_t id, int fd, int at, bool is_cloexec);

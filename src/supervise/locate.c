@@ -535,7 +535,8 @@ static int find_path(const struct locator *locator, struct location *location)
     const char *known = dirs_find(locator->dirs, location->dir, &key);
     int r;
 
-    if (known && !locator->is_exact) {
+    location->is_known = known && !locator->is_exact;
+    if (location->is_known) {
         (void)stpcpy(location->path, known);
         location->is_anchored = true;
         return 0;

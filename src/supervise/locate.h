@@ -37,6 +37,7 @@ struct locator {
 struct location {
     int dir;                 /* O_PATH, owned */
     bool is_anchored;        /* surely inside: reached from the root, or known to be there */
+    bool is_known;           /* in a directory that was found before, which none of /proc is */
     bool has_slash;          /* the path ended in one */
     char name[NAME_MAX + 1]; /* "." where the path names the directory itself */
     char path[LIMIT_PATH_BYTES + NAME_MAX + 2]; /* of it all, inside */

@@ -117,6 +117,11 @@ static int open_named(const struct call *call, int object, const struct stat *st
     return fd >= 0 && locate_is_same(fd, object) ? take_fd(&fd) : -EBADF;
 }
 
+static void let_block(int fd, int flags)
+{
+    (void)fcntl(fd, F_SETFL, flags & ~(O_NONBLOCK | O_ASYNC));
+}
+
 /* Opens what is held by *object. */
 static int reopen(struct call *call, int *object, const struct stat *st)
 {
@@ -142,7 +147,7 @@ static int reopen(struct call *call, int *object, const struct stat *st)
         return may_block && would_block ? wait_for(call, object) : call->fd;
     }
     if (may_block)
-        (void)fcntl(call->fd, F_SETFL, flags & ~(O_NONBLOCK | O_ASYNC));
+        let_block(call->fd, flags);
     return 0;
 }
 
@@ -251,6 +256,39 @@ static int open_link(struct call *call, const struct location *at)
     return 1;
 }
 
+/*
+ * A file like any other, in a directory that is known, is opened by its name at once. 1: it is none,
+ * or something is in the way, and the long way finds out what. Should another file get the name
+ * meanwhile, that one is opened: the rules are about the name.
+ */
+static int open_file(struct call *call, const struct location *at)
+{
+    int flags = (open_flags(call) & ~(O_CREAT | O_EXCL)) | O_NOCTTY | O_NONBLOCK;
+    autoclose int fd = -EBADF;
+    struct stat st;
+
+    if (!at->is_known || at->has_slash || (flags & O_ACCMODE) == O_RDONLY ||
+        (flags & (O_DIRECTORY | O_PATH)))
+        return 1;
+    /* Before it is opened: a pipe would notice. */
+    if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return 1;
+    if (call_judge(call, at, PATH_WRITE) < 0)
+        return questions_holds(call->questions, call->notif->id) ? -EACCES : 1;
+    fd = locate_openat2(at->dir, at->name, (unsigned)flags,
+                        RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink == 0)
+        return 1;
+    if (creates(open_flags(call)) && locate_is_planted(at, &st))
+        return -EACCES;
+    if (!(open_flags(call) & O_NONBLOCK))
+        let_block(fd, flags);
+    call->fd = take_fd(&fd);
+    return 0;
+}
+
 static int open_existing(struct call *call, const struct location *at)
 {
     autoclose int object = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -286,13 +324,20 @@ static int open_existing(struct call *call, const struct location *at)
     return open_object(call, &object, &st, path, is_anchored, false);
 }
 
+static int open_found(struct call *call, const struct location *at)
+{
+    int r = open_file(call, at);
+
+    return r == 1 ? open_existing(call, at) : r;
+}
+
 /* Between two looks it may be made, replaced or removed, but not for ever. */
 static int open_settled(struct call *call, const struct location *at)
 {
     int r = -EEXIST;
 
     for (int i = 0; i < OPEN_TRIES && r == -EEXIST; i++)
-        r = open_existing(call, at);
+        r = open_found(call, at);
     return r == -EEXIST ? -ENOENT : r;
 }
 
@@ -315,7 +360,7 @@ static int open_at(void *context, const struct location *at)
         return open_new(call, at);
     /* Between the two it may be made or removed, but not for ever. */
     for (int i = 0; i < OPEN_TRIES && r == -EEXIST; i++) {
-        r = open_existing(call, at);
+        r = open_found(call, at);
         if (r == -ENOENT)
             r = open_new(call, at);
     }

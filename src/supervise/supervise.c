@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,9 +50,12 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
                    struct bawn_error *err)
 {
     struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
+    sigset_t all;
 
     if (!supervisor)
         return error_memory(err);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, NULL);
     supervisor->options = *options;
     supervisor->reports.report = options->report;
     supervisor->reports.context = options->context;

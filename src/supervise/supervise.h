@@ -37,6 +37,7 @@ struct supervisor_options {
     bool (*ask)(void *context, const struct event *event);
     int answer_fd; /* where answers come (wire/ask.h), borrowed; -EBADF: nobody can be asked */
 };
+/* From here on the thread that serves lets no signal in: see answer_put_fd. */
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);
 /* Reports what was only counted so far. */

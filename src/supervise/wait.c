@@ -22,6 +22,15 @@ static void on_alarm(int number)
     (void)number;
 }
 
+static void let_alarm(int how)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGALRM);
+    (void)sigprocmask(how, &set, NULL);
+}
+
 /* Wakes the open up now and then: the caller may be gone or have a signal, and nothing else would
  * tell. */
 static void start_alarm(void)
@@ -29,12 +38,9 @@ static void start_alarm(void)
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval every = {.it_interval = {.tv_usec = CHECK_USEC},
                               .it_value = {.tv_usec = CHECK_USEC}};
-    sigset_t set;
 
     (void)sigaction(SIGALRM, &action, NULL);
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGALRM);
-    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+    let_alarm(SIG_UNBLOCK);
     (void)setitimer(ITIMER_REAL, &every, NULL);
 }
 
@@ -129,6 +135,7 @@ static _Noreturn void waiter_main(pid_t parent, int notify_fd, const struct wait
             break;
         }
     }
+    let_alarm(SIG_BLOCK);
     if (fd >= 0)
         answer_fd(NOTIFY_FD, id, &fd, waiter->flags & O_CLOEXEC, NULL, 0);
     else
