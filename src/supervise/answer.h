@@ -29,9 +29,9 @@ void answer_value(int notify_fd, uint64_t id, int64_t result);
  * are by then. Only where the kernel holds by itself what must be held. */
 void answer_continue(int notify_fd, uint64_t id);
 /*
- * KERNEL: a signal while a caller takes a descriptor ends the ioctl but not the answer, and the call
- * then returns 0. So who hands one over has all signals blocked (supervisor_new); what cannot be
- * held off (SIGSTOP) meets a window of microseconds.
+ * KERNEL: a signal while a caller takes a descriptor ends the ioctl but not the answer, and the
+ * call then returns 0. So who hands one over has all signals blocked (supervisor_new); what cannot
+ * be held off (SIGSTOP) meets a window of microseconds.
  */
 /* Puts a descriptor in the place of one of the caller's; the call goes on waiting. 0, or a negative
  * errno. */

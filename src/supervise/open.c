@@ -257,9 +257,9 @@ static int open_link(struct call *call, const struct location *at)
 }
 
 /*
- * A file like any other, in a directory that is known, is opened by its name at once. 1: it is none,
- * or something is in the way, and the long way finds out what. Should another file get the name
- * meanwhile, that one is opened: the rules are about the name.
+ * A file like any other, in a directory that is known, is opened by its name at once. 1: it is
+ * none, or something is in the way, and the long way finds out what. Should another file get the
+ * name meanwhile, that one is opened: the rules are about the name.
  */
 static int open_file(struct call *call, const struct location *at)
 {
@@ -277,8 +277,7 @@ static int open_file(struct call *call, const struct location *at)
         return 1;
     if (call_judge(call, at, PATH_WRITE) < 0)
         return questions_holds(call->questions, call->notif->id) ? -EACCES : 1;
-    fd = locate_openat2(at->dir, at->name, (unsigned)flags,
-                        RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    fd = locate_openat2(at->dir, at->name, (unsigned)flags, RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink == 0)
         return 1;
     if (creates(open_flags(call)) && locate_is_planted(at, &st))
