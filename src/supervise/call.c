@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "supervise/call.h"
 #include "base/mutant.h"
+#include "base/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,7 +158,7 @@ int call_judge_object(const struct call *call, int fd, const char *path, bool is
 {
     enum guard_answer answer = guard_ask(call->guard, path, op);
     struct path_decision decision;
-    char old[LIMIT_PATH_BYTES];
+    scratch char old[LIMIT_PATH_BYTES];
 
     if (op == PATH_READ && !LAYER("reads"))
         answer = GUARD_ALLOW;

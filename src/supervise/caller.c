@@ -2,6 +2,7 @@
 #include "supervise/caller.h"
 
 #include "base/cleanup.h"
+#include "base/scratch.h"
 #include "supervise/answer.h"
 
 #include <dirent.h>
@@ -254,7 +255,7 @@ static int parse_field(const char *text, const char *key, int base, uint64_t *re
  * may be interrupted. */
 int caller_umask(struct caller *caller, mode_t *ret_umask)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     uint64_t mask;
     int r = read_status(caller, text);
 
@@ -283,7 +284,7 @@ static int parse_id(const char *field, pid_t *ret_id)
 
 int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     int r = read_status(caller, text);
 
     if (r == 0)
@@ -295,7 +296,7 @@ int caller_ids(struct caller *caller, struct caller_ids *ret_ids)
 
 pid_t caller_parent(struct caller *caller)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     uint64_t parent;
 
     return read_status(caller, text) < 0 || parse_field(text, "PPid", 10, &parent) < 0
@@ -316,7 +317,7 @@ int caller_name(struct caller *caller, char name[static CALLER_NAME_BYTES])
 
 int caller_status(struct caller *caller)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     int r = read_status(caller, text);
 
     return r < 0 ? r : caller->status_fd;
@@ -324,7 +325,7 @@ int caller_status(struct caller *caller)
 
 int caller_signals(int status_fd, struct caller_signals *ret_signals)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     ssize_t got = pread(status_fd, text, sizeof(text) - 1, 0);
     uint64_t blocked, group, thread;
 
@@ -346,7 +347,7 @@ int caller_signals(int status_fd, struct caller_signals *ret_signals)
 /* What a thread blocks; nothing where it cannot be seen. */
 static uint64_t blocked_by(int tasks, const char *thread)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     autoclose int fd = -EBADF;
     uint64_t blocked = 0;
     ssize_t got;
@@ -381,7 +382,7 @@ bool caller_is_only_taker(const struct caller_signals *signals)
 /* A pidfd of its process; kept, or the caller's to close. */
 static int open_process(struct caller *caller)
 {
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     autoclose int process = -EBADF;
     uint64_t group;
     int r = read_status(caller, text);
@@ -447,7 +448,7 @@ static int parse_effective(const char *text, const char *key, unsigned *ret_id)
 int caller_rights(struct caller *caller, struct caller_rights *ret_rights)
 {
     autoclose int fd = open_in_proc(caller, "status", O_RDONLY);
-    char text[STATUS_BYTES];
+    scratch char text[STATUS_BYTES];
     ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     uint64_t mask;
     int r;

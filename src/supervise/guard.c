@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "base/scratch.h"
 #include "policy/build.h"
 #include "policy/fold.h"
 #include "policy/glob.h"
@@ -79,7 +80,7 @@ static struct guard_dir *slot_of(const struct guard *guard, const char *path, si
 
 static int enter(const struct guard *guard, const char *path, struct tree_dir *ret_dir)
 {
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
 
     return pathtree_enter(&guard->policy.tree, guard_outside(guard, path, buffer), ret_dir);
 }
@@ -119,7 +120,7 @@ static int decide(const struct guard *guard, const char *path,
     const struct guard_dir *dir = length && name[1] && !is_above_workspace(guard, path, length)
                                       ? dir_of(guard, path, length)
                                       : NULL;
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
 
     return dir ? decide_in(&guard->policy, &dir->tree, name + 1, ret_decisions)
                : decide_path(&guard->policy, guard_outside(guard, path, buffer), ret_decisions);
@@ -158,7 +159,7 @@ bool guard_is_private(const struct guard *guard, const char *path)
 void guard_judge_link(const struct guard *guard, const char *link, const char *rest,
                       struct path_decision *bar)
 {
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
 
     if (decide_through(&guard->policy, guard_outside(guard, link, buffer), rest, bar) < 0)
         bar->access = ACCESS_DENY;
@@ -168,7 +169,7 @@ void guard_explain(const struct guard *guard, const char *path, bool no_dir,
                    struct path_decision *ret_decision)
 {
     struct path_decision decisions[PATH_OP_COUNT];
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
 
     *ret_decision = (struct path_decision){.access = ACCESS_DENY, .reason = DECIDED_BY_DEFAULT};
     if (decide_path(&guard->policy, guard_outside(guard, path, buffer), decisions) < 0)
@@ -194,7 +195,7 @@ static bool is_short(const char *name, size_t length)
 
 bool guard_may_be_short(const struct guard *guard, const char *path)
 {
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
     const char *rest = strchr(path, '~') ? guard_outside(guard, path, buffer) : "";
     const char *name;
     size_t length;
@@ -218,7 +219,7 @@ static bool is_same_again(const struct image_mount *mount)
  * about it. */
 static enum image_step step_of(const struct guard *guard, const char *path)
 {
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
     const char *there = guard_outside(guard, path, buffer);
     const char *target = there + strspn(there, "/");
     enum image_step step = STEP_COUNT;
@@ -291,7 +292,7 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
 
 bool guard_has_below(const struct guard *guard, const char *path)
 {
-    char buffer[GUARD_PATH_BYTES];
+    scratch char buffer[GUARD_PATH_BYTES];
     char folded[GUARD_PATH_BYTES];
 
     path = guard_outside(guard, path, buffer);

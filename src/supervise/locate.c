@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/mutant.h"
+#include "base/scratch.h"
 #include "base/trail.h"
 
 #include <errno.h>
@@ -131,7 +132,7 @@ bool locate_is_there(const struct locator *locator, const char *path)
 
 bool locate_is_inside(const struct locator *locator, int fd)
 {
-    char path[LIMIT_PATH_BYTES];
+    scratch char path[LIMIT_PATH_BYTES];
     autoclose int there = -EBADF;
 
     if (locate_path(locator, fd, path) < 0 || path[0] != '/')
@@ -242,7 +243,7 @@ static void look_how_open(const struct locator *locator, int fd, struct located_
  * caller could not: pid 1 is not dumpable. The caller's own things it could open itself. */
 static int jump(const struct locator *locator, int dir, const char *name, struct located_link *link)
 {
-    char path[LIMIT_PATH_BYTES];
+    scratch char path[LIMIT_PATH_BYTES];
     struct caller_ids ids = {0};
     pid_t pid;
     int r = locator->refuses_magic ? -ELOOP : locate_path(locator, dir, path);
@@ -352,8 +353,8 @@ static int walk_root(struct walk *walk)
 
 static int walk_judge(struct walk *walk, const char *name)
 {
-    char link[LIMIT_PATH_BYTES + NAME_MAX + 2];
-    char whole[2 * LIMIT_PATH_BYTES + NAME_MAX + 2];
+    scratch char link[LIMIT_PATH_BYTES + NAME_MAX + 2];
+    scratch char whole[2 * LIMIT_PATH_BYTES + NAME_MAX + 2];
     int r = locate_path(walk->locator, walk->at, link);
 
     if (r < 0)
@@ -451,8 +452,8 @@ void locate_judge_links(struct locator *locator, int start, const char *path)
 /* A relative path that leaves the directory it starts in: the same from the root. */
 static int open_from_root(const struct locator *locator, int start, const char *path)
 {
-    char from[LIMIT_PATH_BYTES];
-    char whole[2 * LIMIT_PATH_BYTES];
+    scratch char from[LIMIT_PATH_BYTES];
+    scratch char whole[2 * LIMIT_PATH_BYTES];
     int r = locate_path(locator, start, from);
 
     if (r < 0)
@@ -467,7 +468,7 @@ const char *locate_start(const struct locator *locator, int start)
 {
     struct dir_key key;
     const char *known = dirs_find(locator->dirs, start, &key);
-    char path[LIMIT_PATH_BYTES];
+    scratch char path[LIMIT_PATH_BYTES];
 
     if (known)
         return known;
@@ -560,7 +561,7 @@ static int find_path(const struct locator *locator, struct location *location)
 
 int locate(struct locator *locator, int *start, const char *path, struct location *ret_location)
 {
-    char dir[LIMIT_PATH_BYTES];
+    scratch char dir[LIMIT_PATH_BYTES];
     int r = split(path, dir, ret_location);
     size_t length;
 

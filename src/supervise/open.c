@@ -9,6 +9,7 @@
  * a process of its own.
  */
 #include "base/cleanup.h"
+#include "base/scratch.h"
 #include "supervise/call.h"
 
 #include <errno.h>
@@ -291,7 +292,7 @@ static int open_file(struct call *call, const struct location *at)
 static int open_existing(struct call *call, const struct location *at)
 {
     autoclose int object = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    char now[LIMIT_PATH_BYTES];
+    scratch char now[LIMIT_PATH_BYTES];
     const char *path = at->path;
     bool is_anchored = at->is_anchored;
     struct stat st;

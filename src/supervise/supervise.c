@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/scratch.h"
 #include "kernel/sys.h"
 #include "supervise/answer.h"
 #include "supervise/call.h"
@@ -369,7 +370,7 @@ static void open_terminal(struct supervisor *supervisor)
 static void dispatch(struct supervisor *supervisor)
 {
     const struct seccomp_notif *notif = supervisor->notif;
-    struct call call;
+    scratch struct call call;
 
     if ((pid_t)notif->pid == supervisor->options.init_pid) {
         if (is_terminal_opened(notif))
