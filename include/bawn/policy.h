@@ -49,6 +49,10 @@ BAWN_API void bawn_load_matches(struct bawn_load *load, bool matches);
  * there. */
 BAWN_API void bawn_load_make(struct bawn_load *load, bool makes);
 
+/* The policy is for one plan, which is made and compiled at once: what was looked at on the host
+ * for the policy is not looked at again for the plan. */
+BAWN_API void bawn_load_at_once(struct bawn_load *load, bool at_once);
+
 /* Also reads Claude Code's settings.json files, each in the layer it belongs to. */
 BAWN_API void bawn_load_claude(struct bawn_load *load, bool claude);
 

@@ -19,6 +19,7 @@ struct bawn_policy {
     struct policy policy;
     char **environ;    /* the caller's, as it was at loading */
     struct view *view; /* all that was looked at for it */
+    bool is_at_once;   /* see bawn_load_at_once */
     struct repository repository;
     size_t linked; /* what may have names that no rule is about, and nothing tells of new ones */
     char *told;    /* of bawn_policy_inside: the image that all strings are in */
@@ -31,9 +32,14 @@ struct bawn_host {
 struct bawn_plan {
     struct plan plan;
     const struct bawn_policy *source;
-    struct view *view;       /* all that was looked at for it */
+    struct view *view;       /* all that was looked at for it; perhaps the policy's own */
     struct host_facts facts; /* the plan borrows them */
 };
+
+/* The view for what is made from a policy: its own, where that is still as the host is. */
+struct view *view_of(const struct bawn_policy *policy);
+/* Frees it, unless it is the policy's. */
+void view_leave(const struct bawn_policy *policy, struct view *view);
 
 /* One thing that was asked to be loaded after the files of the layers. */
 struct load_step {
@@ -59,6 +65,7 @@ struct bawn_load {
     bool claude;
     bool matches;    /* look for the files that patterns hide */
     bool makes;      /* make the directories that are to be made */
+    bool at_once;    /* one plan is made of it, now */
     bool no_profile; /* for tests: nothing built in but, unless no_lists, the two lists */
     bool no_lists;
     char *profile;

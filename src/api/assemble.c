@@ -431,6 +431,8 @@ static int find_kept_home(struct assembly *assembly)
     /* Where nobody is told of what is made, what is hidden has to be there. */
     if (assembly->load->makes && policy_number(policy, SETTING_PROCESS_CONTAINERS))
         (void)places_find_home("", true, path, NULL);
+    assembly->view->is_past |= policy_number(policy, SETTING_PROCESS_CONTAINERS) ||
+                               policy_number(policy, SETTING_HOME) == HOME_KEEP;
     if (policy_number(policy, SETTING_HOME) != HOME_KEEP)
         return 0;
     hash_text(policy->workspace, strlen(policy->workspace), name);
@@ -504,7 +506,9 @@ int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_poli
     } else {
         assembly.policy = &assembly.result->policy;
         r = assemble(&assembly);
-        view_finish(assembly.view);
+        assembly.result->is_at_once = load->at_once;
+        if (!load->at_once)
+            view_finish(assembly.view);
     }
     vec_each (&assembly.documents, pending)
         config_document_done(&pending->document);

@@ -140,16 +140,18 @@ static int collect(void *context, struct compile_deps *deps, struct bawn_error *
     const struct compiling *compiling = context;
     const struct bawn_plan *plan = compiling->plan;
     struct view *const views[] = {plan->source->view, plan->view, compiling->view};
+    bool is_one = compiling->view == plan->source->view;
 
+    if (plan->source->is_at_once)
+        view_finish(plan->source->view);
     view_finish(compiling->view);
     deps->is_once = plan->source->linked > 0;
-    return view_collect(views, sizeof(views) / sizeof(views[0]), deps, err);
+    return view_collect(views, is_one ? 1 : sizeof(views) / sizeof(views[0]), deps, err);
 }
 
-static int make_image(const struct bawn_plan *plan, unsigned flags, struct image **ret_image,
-                      struct bawn_error *err)
+static int look_and_make(const struct bawn_plan *plan, unsigned flags, struct view *view,
+                         struct image **ret_image, struct bawn_error *err)
 {
-    autoview struct view *view = view_new(plan->source->environ);
     struct compiling compiling = {.plan = plan, .view = view};
     const struct policy *policy = plan->plan.policy;
     autostrbuf struct strbuf shown = {0};
@@ -158,8 +160,6 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
     struct utsname name;
     const char *user;
 
-    if (!view)
-        return error_memory(err);
     if (uname(&name) < 0)
         return error_errno(err, errno, "uname");
     if (!view_cwd(cwd) || !path_is_below(cwd, policy->workspace))
@@ -191,6 +191,16 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
     input.is_host_root = plan->plan.facts->uid == 0 && ids_are_all();
     find_subordinates(&input, view);
     return compile_image(&input, ret_image, err);
+}
+
+static int make_image(const struct bawn_plan *plan, unsigned flags, struct image **ret_image,
+                      struct bawn_error *err)
+{
+    struct view *view = view_of(plan->source);
+    int r = view ? look_and_make(plan, flags, view, ret_image, err) : error_memory(err);
+
+    view_leave(plan->source, view);
+    return r;
 }
 
 /* Whoever wants an image means to run something. */

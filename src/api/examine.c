@@ -64,6 +64,7 @@ int assembly_examine_missing(struct assembly *assembly)
             refuse_missing(assembly, rule);
         else if (assembly->load->makes && !make_directory(rule->path))
             return refuse_making(assembly, rule);
+        assembly->view->is_past |= assembly->load->makes;
     }
     return 0;
 }

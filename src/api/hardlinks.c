@@ -113,7 +113,7 @@ static void warn_closed(const struct path_rule *rule, struct bawn_report *report
 }
 
 int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
-                   struct bawn_report *report)
+                   const struct view *view, struct bawn_report *report)
 {
     *hardlinks = (struct hardlinks){0};
     vec_each (&policy->rules, at) {
@@ -122,7 +122,7 @@ int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
         bool is_closed = false;
         struct stat st;
 
-        if (rule->wild || !refuses(rule))
+        if (rule->wild || !refuses(rule) || view_knows_absent(view, rule->path))
             continue;
         if (!view_glance(AT_FDCWD, rule->path, &st))
             is_closed = errno == EACCES;

@@ -24,7 +24,7 @@ struct hardlinks {
 
 /* Finds them and says so. hardlinks_done also after a failure, which is -ENOMEM. */
 int hardlinks_find(struct hardlinks *hardlinks, const struct policy *policy,
-                   struct bawn_report *report);
+                   const struct view *view, struct bawn_report *report);
 void hardlinks_done(struct hardlinks *hardlinks);
 
 /* Adds a file that a rule is about, if it has more than one link. False: no memory. */

@@ -9,8 +9,6 @@
 #include "kernel/probe.h"
 #include "plan/doctor.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,21 +39,53 @@ const char *link_notes_next(const struct link_notes *notes, const char *link)
     return link && link < notes->links.text + notes->links.length ? link : NULL;
 }
 
-static int host_new(bool programs, struct bawn_host **ret_host, struct bawn_error *err)
-{
-    struct bawn_host *host = calloc(1, sizeof(*host));
-    int r;
+/* Tries what this host allows while its caller reads the policy. */
+struct bawn_probe {
+    struct probing probing;
+};
 
+int bawn_host_probe_start(struct bawn_probe **ret_probe, struct bawn_error *err)
+{
+    struct bawn_probe *probe = calloc(1, sizeof(*probe));
+    int r = probe ? probe_begin(&probe->probing, err) : error_memory(err);
+
+    if (r < 0)
+        free(probe);
+    else
+        *ret_probe = probe;
+    return r;
+}
+
+static int finish(struct bawn_probe *probe, bool programs, struct bawn_host **ret_host,
+                  struct bawn_error *err)
+{
+    autofree struct bawn_host *host = calloc(1, sizeof(*host));
+    struct host_facts unused;
+    int r = probe_end(&probe->probing, host ? &host->facts : &unused, err);
+
+    free(probe);
     if (!host)
         return error_memory(err);
-    r = probe_kernel(&host->facts, err);
-    if (r < 0) {
-        free(host);
+    if (r < 0)
         return r;
-    }
     backend_detect(&host->facts, programs);
-    *ret_host = host;
+    if (ret_host)
+        *ret_host = take_ptr(&host);
     return 0;
+}
+
+int bawn_host_probe_finish(struct bawn_probe *probe, struct bawn_host **ret_host,
+                           struct bawn_error *err)
+{
+    return probe ? finish(probe, false, ret_host, err) : 0;
+}
+
+static int host_new(bool programs, struct bawn_host **ret_host, struct bawn_error *err)
+{
+    struct bawn_probe *probe = NULL;
+    int r = bawn_host_probe_start(&probe, err);
+
+    return r < 0 ? r : finish(probe, programs, ret_host, err);
 }
 
 int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err)
@@ -66,60 +96,6 @@ int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err)
 int bawn_host_probe_kernel(struct bawn_host **ret_host, struct bawn_error *err)
 {
     return host_new(false, ret_host, err);
-}
-
-/* Tries what this host allows while its caller reads the policy. */
-struct bawn_probe {
-    pthread_t thread;
-    struct bawn_host *host;
-    struct bawn_error err;
-    int result;
-};
-
-static void *probe_main(void *context)
-{
-    struct bawn_probe *probe = context;
-
-    probe->result = host_new(false, &probe->host, &probe->err);
-    return NULL;
-}
-
-int bawn_host_probe_start(struct bawn_probe **ret_probe, struct bawn_error *err)
-{
-    autofree struct bawn_probe *probe = calloc(1, sizeof(*probe));
-    sigset_t all, before;
-    int failed;
-
-    if (!probe)
-        return error_memory(err);
-    /* Signals are the caller's: its own threads take them. */
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&probe->thread, NULL, probe_main, probe);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed)
-        return error_errno(err, failed, "start a thread that tries what this host allows");
-    *ret_probe = take_ptr(&probe);
-    return 0;
-}
-
-int bawn_host_probe_finish(struct bawn_probe *probe, struct bawn_host **ret_host,
-                           struct bawn_error *err)
-{
-    int result;
-
-    if (!probe)
-        return 0;
-    (void)pthread_join(probe->thread, NULL);
-    result = probe->result;
-    if (result < 0 && err)
-        *err = probe->err;
-    if (result == 0 && ret_host)
-        *ret_host = probe->host;
-    else
-        bawn_host_free(probe->host);
-    free(probe);
-    return result;
 }
 
 void bawn_host_free(struct bawn_host *host)
@@ -144,6 +120,17 @@ int bawn_host_doctor(const struct bawn_host *host, enum bawn_format format, char
     return doctor_print(&host->facts, format, ret_text, err);
 }
 
+struct view *view_of(const struct bawn_policy *policy)
+{
+    return policy->is_at_once && !policy->view->is_past ? policy->view : view_new(policy->environ);
+}
+
+void view_leave(const struct bawn_policy *policy, struct view *view)
+{
+    if (view != policy->view)
+        view_free(view);
+}
+
 int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host,
                   struct bawn_plan **ret_plan, struct bawn_error *err)
 {
@@ -164,7 +151,7 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
         return error_memory(err);
     plan->facts = host->facts;
     plan->source = policy;
-    plan->view = view_new(policy->environ);
+    plan->view = view_of(policy);
     if (!plan->view) {
         free(plan);
         return error_memory(err);
@@ -181,11 +168,12 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     if (r == 0)
         r = plan_make(&input, &plan->plan, err);
     if (r < 0) {
-        view_free(plan->view);
+        view_leave(policy, plan->view);
         free(plan);
         return r;
     }
-    view_finish(plan->view);
+    if (plan->view != policy->view)
+        view_finish(plan->view);
     *ret_plan = plan;
     return 0;
 }
@@ -195,7 +183,7 @@ void bawn_plan_free(struct bawn_plan *plan)
     if (!plan)
         return;
     plan_done(&plan->plan);
-    view_free(plan->view);
+    view_leave(plan->source, plan->view);
     free(plan);
 }
 

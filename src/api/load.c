@@ -92,6 +92,11 @@ void bawn_load_make(struct bawn_load *load, bool makes)
     load->makes = makes;
 }
 
+void bawn_load_at_once(struct bawn_load *load, bool at_once)
+{
+    load->at_once = at_once;
+}
+
 void bawn_load_claude(struct bawn_load *load, bool claude)
 {
     load->claude = claude;

@@ -486,7 +486,7 @@ int matches_find(struct policy *policy, struct view *view, bool with_patterns, s
                         .with_sockets = with_patterns,
                         .deadline = clock_ms() + WALK_SECONDS * 1000,
                         .err = err};
-    int r = hardlinks_find(&walk.hardlinks, policy, report);
+    int r = hardlinks_find(&walk.hardlinks, policy, view, report);
     size_t held;
 
     if (r < 0)

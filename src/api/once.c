@@ -19,6 +19,7 @@ static int make_plan(const char *dir, struct bawn_policy **ret_policy, struct ba
     if (r == 0) {
         bawn_load_matches(load, true);
         bawn_load_make(load, true);
+        bawn_load_at_once(load, true);
         r = bawn_policy_load(load, ret_policy, NULL, err);
     }
     probed = bawn_host_probe_finish(probe, ret_host, r == 0 ? err : NULL);

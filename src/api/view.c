@@ -28,6 +28,8 @@
 enum {
     /* Directories that were listed; the launcher looks at each. */
     LISTED_MAX = 512,
+    /* What is looked at for the built-in lists alone. */
+    VIEW_NAMES = 2000,
 };
 
 /* Scopes of the map. */
@@ -130,7 +132,7 @@ static struct view_note *note_parent(struct view *view, const char *path)
 
     if (strcmp(path, "/") == 0 || strlen(path) >= sizeof(dir))
         return NULL;
-    (void)snprintf(dir, sizeof(dir), "%s", path);
+    (void)stpcpy(dir, path);
     path_cut_name(dir);
     return note_look(view, dir);
 }
@@ -216,11 +218,19 @@ enum look view_look(struct view *view, const char *path)
     return look_and_note(view, path, target, sizeof(target));
 }
 
+bool view_knows_absent(const struct view *view, const char *path)
+{
+    const struct view_note *note = map_get(&view->seen, SEEN_LOOK, path, strlen(path));
+
+    return note && note->look == LOOK_ABSENT;
+}
+
 struct view *view_new(char *const *variables)
 {
     struct view *view = calloc(1, sizeof(*view));
 
     if (view) {
+        (void)map_reserve(&view->seen, VIEW_NAMES);
         view->looker = (struct looker){.look = look_and_note, .context = view};
         view->links =
             (struct looker){.look = look_for_link, .closer = &view->looker, .context = view};
@@ -557,9 +567,12 @@ void view_finish(struct view *view)
     vec_each (&view->notes, note) {
         struct image_dep *dep = &(*note)->dep.dep;
 
-        if ((dep->kind == DEP_ABSENT || dep->kind == DEP_ENTRY) && !(*note)->is_exact &&
-            (*note)->look != LOOK_LINK)
+        if (dep->kind != DEP_ABSENT && dep->kind != DEP_ENTRY && dep->kind != DEP_NO_LINK)
+            continue;
+        if (!(*note)->is_exact && (*note)->look != LOOK_LINK)
             dep->kind = DEP_NO_LINK;
+        else
+            dep->kind = (*note)->look == LOOK_ABSENT ? DEP_ABSENT : DEP_ENTRY;
     }
 }
 

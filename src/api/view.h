@@ -32,6 +32,7 @@ struct view {
     VEC(struct view_note *) notes;
     const char *home; /* see view_usual_home; "": nobody knows; NULL: nobody asked yet */
     size_t listed;    /* directories */
+    bool is_past;   /* bawn itself has changed since what was looked at */
     bool is_moving; /* something was changing while it was read: the notes may be newer than that */
     bool failed;    /* out of memory: something was not noted */
 };
@@ -48,6 +49,9 @@ static inline void view_auto(struct view **view)
 const char *view_variable(struct view *view, const char *name);
 
 enum look view_look(struct view *view, const char *path);
+
+/* Whether it was looked at, and was not there. */
+bool view_knows_absent(const struct view *view, const char *path);
 
 /* Whether only root can make the path lead elsewhere. */
 bool view_is_steady(struct view *view, const char *path);
@@ -91,7 +95,7 @@ const char *view_user_name(struct view *view, uid_t uid);
 /* The program that runs is one of the things that a plan is made from. */
 void view_self(struct view *view);
 
-/* Nothing more is looked at. */
+/* Nothing more is looked at, or not before this is called once more. */
 void view_finish(struct view *view);
 
 /* What the launcher checks: all notes of the views, names behind their directories. Strings belong

@@ -6,17 +6,37 @@
 
 enum { MAP_LEAST = 64 };
 
-/* FNV-1a with a final mix: the keys are path components and host labels of the user's own policy.
- */
-static uint64_t map_hash(uint64_t scope, const char *key, size_t key_length)
+static uint64_t map_mix(uint64_t hash, uint64_t word)
 {
-    uint64_t hash = 0xcbf29ce484222325ULL ^ scope * 0x9e3779b97f4a7c15ULL;
+    return (hash ^ word ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
+}
 
-    for (size_t i = 0; i < key_length; i++)
-        hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3ULL;
-    hash ^= hash >> 32;
-    hash *= 0x9e3779b97f4a7c15ULL;
-    return hash ^ hash >> 29;
+/* Up to eight bytes, as a number: with the length no other bytes have it. */
+static uint64_t map_word(const char *bytes, size_t length)
+{
+    const unsigned char *byte = (const unsigned char *)bytes;
+    uint32_t first, last;
+
+    if (length >= sizeof(first)) {
+        memcpy(&first, bytes, sizeof(first));
+        memcpy(&last, bytes + length - sizeof(last), sizeof(last));
+        return first | (uint64_t)last << 32;
+    }
+    return length ? byte[0] | (unsigned)byte[length / 2] << 8 | (unsigned)byte[length - 1] << 16 : 0;
+}
+
+/* The keys are paths, their components, and host labels of the user's own policy. */
+static uint32_t map_hash(uint64_t scope, const char *key, size_t key_length)
+{
+    uint64_t hash = map_mix(scope, key_length);
+    uint64_t word;
+
+    for (; key_length > sizeof(word); key += sizeof(word), key_length -= sizeof(word)) {
+        memcpy(&word, key, sizeof(word));
+        hash = map_mix(hash, word);
+    }
+    hash = map_mix(hash, map_word(key, key_length));
+    return (uint32_t)(hash >> 32);
 }
 
 void map_done(struct map *map)
@@ -25,23 +45,34 @@ void map_done(struct map *map)
     memset(map, 0, sizeof(*map));
 }
 
-static struct map_entry *map_slot(const struct map *map, uint64_t scope, const char *key,
-                                  size_t key_length)
+/* Where an entry with this key is, or would be. */
+static struct map_entry *map_slot(const struct map *map, const struct map_entry *wanted)
 {
     size_t mask = map->size - 1;
 
-    for (size_t i = map_hash(scope, key, key_length) & mask;; i = (i + 1) & mask) {
+    for (size_t i = wanted->hash & mask;; i = (i + 1) & mask) {
         struct map_entry *entry = &map->entries[i];
 
-        if (!entry->value || (entry->scope == scope && entry->key_length == key_length &&
-                              memcmp(entry->key, key, key_length) == 0))
+        if (!entry->value || (entry->hash == wanted->hash && entry->scope == wanted->scope &&
+                              entry->key_length == wanted->key_length &&
+                              memcmp(entry->key, wanted->key, wanted->key_length) == 0))
             return entry;
     }
 }
 
+static struct map_entry map_entry_of(uint64_t scope, const char *key, size_t key_length)
+{
+    return (struct map_entry){.key = key,
+                              .key_length = key_length,
+                              .scope = scope,
+                              .hash = map_hash(scope, key, key_length)};
+}
+
 void *map_get(const struct map *map, uint64_t scope, const char *key, size_t key_length)
 {
-    return map->size ? map_slot(map, scope, key, key_length)->value : NULL;
+    const struct map_entry wanted = map_entry_of(scope, key, key_length);
+
+    return map->size ? map_slot(map, &wanted)->value : NULL;
 }
 
 static bool map_resize(struct map *map, size_t size)
@@ -55,7 +86,7 @@ static bool map_resize(struct map *map, size_t size)
         const struct map_entry *entry = &map->entries[i];
 
         if (entry->value)
-            *map_slot(&bigger, entry->scope, entry->key, entry->key_length) = *entry;
+            *map_slot(&bigger, entry) = *entry;
     }
     free(map->entries);
     map->entries = bigger.entries;
@@ -74,15 +105,16 @@ bool map_reserve(struct map *map, size_t count)
 
 bool map_put(struct map *map, uint64_t scope, const char *key, size_t key_length, void *value)
 {
+    struct map_entry wanted = map_entry_of(scope, key, key_length);
     struct map_entry *entry;
 
     /* At most half full, so that a look-up ends soon. */
     if ((map->count + 1) * 2 > map->size && !map_resize(map, map->size ? map->size * 2 : MAP_LEAST))
         return false;
-    entry = map_slot(map, scope, key, key_length);
+    entry = map_slot(map, &wanted);
     if (!entry->value)
         map->count++;
-    *entry =
-        (struct map_entry){.key = key, .key_length = key_length, .scope = scope, .value = value};
+    wanted.value = value;
+    *entry = wanted;
     return true;
 }

@@ -11,7 +11,8 @@ struct map_entry {
     const char *key;
     size_t key_length;
     uint64_t scope;
-    void *value; /* NULL: free slot */
+    uint32_t hash; /* of the three */
+    void *value;   /* NULL: free slot */
 };
 
 struct map {

@@ -209,7 +209,8 @@ const char *expand_pattern(struct policy *policy, const char *base, const char *
     if (rest == text && *text != '/' && strcmp(text, ".") != 0 && !starts_with_dotdot(text) &&
         rest[first + strspn(rest + first, "/")] == '\0')
         strbuf_add(&pattern, "/**"); /* no slash inside: at any depth */
-    strbuf_addf(&pattern, "/%s", rest);
+    strbuf_add(&pattern, "/");
+    strbuf_add(&pattern, rest);
     if (pattern.failed)
         return NULL;
     normal = path_normalize("/", pattern.text);

@@ -8,6 +8,7 @@
 #include "base/passwd.h"
 #include "kernel/ids.h"
 #include "kernel/probe_try.h"
+#include "kernel/process.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -97,15 +98,10 @@ static void take_result(struct host_facts *facts, enum feature feature,
         facts->landlock_abi = result->value;
 }
 
-/* What one child finds out; the rest is left to be tried by itself. */
-static int probe_together(const struct probe_env *env, int64_t until, struct host_facts *facts,
-                          bool is_known[FEATURE_COUNT])
+/* What one child found out; the rest is left to be tried by itself. */
+static void take_results(const struct probe_env *env, struct host_facts *facts,
+                         bool is_known[FEATURE_COUNT])
 {
-    struct probe_result result = {0};
-    int r = probe_child_run(try_together, env, limit_ms(until), &result);
-
-    if (r < 0)
-        return r;
     for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
         enum feature feature = attempts[i].feature;
 
@@ -115,7 +111,6 @@ static int probe_together(const struct probe_env *env, int64_t until, struct hos
         if (is_known[feature])
             take_result(facts, feature, &env->together->results[feature]);
     }
-    return 0;
 }
 
 static int probe_alone(const struct probe_env *env, int64_t until, struct host_facts *facts,
@@ -141,24 +136,29 @@ static int probe_alone(const struct probe_env *env, int64_t until, struct host_f
     return 0;
 }
 
-static int probe_features(struct host_facts *facts)
+static int try_features(const struct probe_env *env)
 {
     int64_t until = clock_ms() + TOTAL_LIMIT_MS;
     bool is_known[FEATURE_COUNT] = {false};
-    struct probe_env env = {0};
-    int r;
+    struct probe_result result;
+    struct probe_child child;
+    int r = probe_child_start(&child, try_together, env);
 
-    (void)snprintf(env.uid_map, sizeof(env.uid_map), "%u %u 1\n", facts->uid, facts->uid);
-    (void)snprintf(env.gid_map, sizeof(env.gid_map), "%u %u 1\n", facts->gid, facts->gid);
-    env.together = mmap(NULL, sizeof(*env.together), PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (env.together == MAP_FAILED)
-        return -errno;
-    r = probe_together(&env, until, facts, is_known);
-    if (r == 0)
-        r = probe_alone(&env, until, facts, is_known);
-    (void)munmap(env.together, sizeof(*env.together));
+    if (r < 0)
+        return r;
+    (void)probe_child_hear(&child, limit_ms(until), &result);
+    take_results(env, &env->together->facts, is_known);
+    r = probe_alone(env, until, &env->together->facts, is_known);
+    probe_child_end(&child, &result);
     return r;
+}
+
+/* In the child that starts all others. */
+static PROBE_WORK(try_all)
+{
+    int r = try_features(env);
+
+    return r == 0 || probe_fail_with(result, -r, "clone");
 }
 
 /* Whether a file like /etc/subuid gives the user ids. */
@@ -256,18 +256,62 @@ static void probe_machine(struct host_facts *facts)
     facts->inotify_watches = read_count("/proc/sys/user/max_inotify_watches");
 }
 
-int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err)
+static int refuse_start(int errnum, struct bawn_error *err)
 {
+    return error_errno(err, errnum, "start a process that tries what this host allows");
+}
+
+int probe_begin(struct probing *probing, struct bawn_error *err)
+{
+    struct probe_env *env = &probing->env;
+    struct host_facts *facts;
     int r;
 
-    memset(ret_facts, 0, sizeof(*ret_facts));
-    probe_machine(ret_facts);
-    r = probe_features(ret_facts);
+    *env = (struct probe_env){0};
+    env->together = mmap(NULL, sizeof(*env->together), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (env->together == MAP_FAILED)
+        return error_errno(err, errno, "share memory with who tries what this host allows");
+    facts = &env->together->facts;
+    probe_machine(facts);
+    (void)snprintf(env->uid_map, sizeof(env->uid_map), "%u %u 1\n", facts->uid, facts->uid);
+    (void)snprintf(env->gid_map, sizeof(env->gid_map), "%u %u 1\n", facts->gid, facts->gid);
+    r = probe_child_start(&probing->child, try_all, env);
+    if (r == 0)
+        process_keep_off(probing->child.pid);
+    if (r == 0)
+        return 0;
+    (void)munmap(env->together, sizeof(*env->together));
+    return refuse_start(-r, err);
+}
+
+int probe_end(struct probing *probing, struct host_facts *ret_facts, struct bawn_error *err)
+{
+    struct probe_together *together = probing->env.together;
+    struct probe_result result;
+    int r = 0;
+
+    probe_child_finish(&probing->child, TOTAL_LIMIT_MS + ATTEMPT_LIMIT_MS, &result);
+    /* It may have gone with the thread that began. */
+    if (result.errnum) {
+        memset(together->facts.features, 0, sizeof(together->facts.features));
+        r = try_features(&probing->env);
+    }
+    *ret_facts = together->facts;
+    (void)munmap(together, sizeof(*together));
     if (r == 0)
         r = probe_cgroup(ret_facts);
     if (r < 0)
-        return error_errno(err, -r, "start a process that tries what this host allows");
+        return refuse_start(-r, err);
     probe_subuid(ret_facts);
     ret_facts->userns_block = find_block(ret_facts);
     return 0;
+}
+
+int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err)
+{
+    struct probing probing;
+    int r = probe_begin(&probing, err);
+
+    return r < 0 ? r : probe_end(&probing, ret_facts, err);
 }

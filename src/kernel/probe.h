@@ -4,6 +4,7 @@
 #define KERNEL_PROBE_H
 
 #include "kernel/facts.h"
+#include "kernel/probe_child.h"
 
 #include <bawn/error.h>
 
@@ -20,5 +21,15 @@
 /* The kernel's features, and who holds limits. No program is run; which backends work is found out
  * from them (backend/backend.h). */
 int probe_kernel(struct host_facts *ret_facts, struct bawn_error *err);
+
+/* The same in two steps: in between, a child tries while its parent does something else. All others
+ * are that child's: the less memory the parent has when it begins, the less there is to copy. After
+ * a begin that succeeded there must be an end. */
+struct probing {
+    struct probe_child child;
+    struct probe_env env;
+};
+int probe_begin(struct probing *probing, struct bawn_error *err);
+int probe_end(struct probing *probing, struct host_facts *ret_facts, struct bawn_error *err);
 
 #endif

@@ -129,25 +129,35 @@ static int reap_ended(pid_t pid)
     return status;
 }
 
-void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
+bool probe_child_hear(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
 {
-    int r = result_read(child->pipe_fd, timeout_ms, ret_result);
-    int status;
-
+    child->heard = result_read(child->pipe_fd, timeout_ms, ret_result);
     /* It has nothing left to do but to end; not reaped yet, so the pid is still its own. */
-    if (r != 0)
+    if (child->heard != 0)
         (void)kill(child->pid, SIGKILL);
-    status = r < 0 ? reap(child->pid) : reap_ended(child->pid);
+    return child->heard > 0;
+}
+
+void probe_child_end(struct probe_child *child, struct probe_result *ret_result)
+{
+    int status = child->heard < 0 ? reap(child->pid) : reap_ended(child->pid);
+
     (void)close(child->pipe_fd);
-    if (r > 0)
+    if (child->heard > 0)
         return;
     memset(ret_result, 0, sizeof(*ret_result));
-    if (r < 0)
+    if (child->heard < 0)
         (void)probe_fail_with(ret_result, ETIMEDOUT, "time limit");
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
         (void)probe_fail_with(ret_result, ENOSYS, "killed by a seccomp filter");
     else
         (void)probe_fail_with(ret_result, EIO, "the child died");
+}
+
+void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
+{
+    (void)probe_child_hear(child, timeout_ms, ret_result);
+    probe_child_end(child, ret_result);
 }
 
 int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeout_ms,

@@ -28,6 +28,7 @@ struct probe_env {
 struct probe_child {
     pid_t pid;
     int pipe_fd; /* the result comes out here */
+    int heard;   /* 1: a result; 0: it ended without one; -1: its time was up */
 };
 
 /*
@@ -46,6 +47,10 @@ bool probe_fail_with(struct probe_result *result, int errnum, const char *step);
  * start returns 0 or a negative errno; finish kills, reaps and always fills the result. */
 int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const struct probe_env *env);
 void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result);
+/* Finish in two steps, for it takes the kernel a while to take namespaces down: hear tells whether
+ * there is a result already, end reaps, and says why there is none. */
+bool probe_child_hear(struct probe_child *child, int timeout_ms, struct probe_result *ret_result);
+void probe_child_end(struct probe_child *child, struct probe_result *ret_result);
 int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeout_ms,
                     struct probe_result *ret_result);
 

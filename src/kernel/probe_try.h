@@ -9,10 +9,12 @@
 /* How long a child of an attempt's own may take; below the limit of the attempt itself. */
 enum { TRY_INNER_LIMIT_MS = 5000 };
 
-/* What one child found out about many features; see probe_together.c. */
+/* What one child found out about many features (probe_together.c), and what is made of all the
+ * results (probe.c). Shared with the children. */
 struct probe_together {
     bool is_known[FEATURE_COUNT];
     struct probe_result results[FEATURE_COUNT];
+    struct host_facts facts;
 };
 
 /* probe_together.c. The result itself says nothing: env->together does. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +202,18 @@ pid_t process_split(int group_fd, int *ret_pidfd)
     pid = (pid_t)sys_clone3(&args, group_fd);
     *ret_pidfd = pidfd;
     return pid;
+}
+
+void process_keep_off(pid_t pid)
+{
+    int here = sched_getcpu();
+    cpu_set_t others;
+
+    if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(pid, sizeof(others), &others) < 0)
+        return;
+    CPU_CLR((unsigned)here, &others);
+    if (CPU_COUNT(&others) > 0)
+        (void)sched_setaffinity(pid, sizeof(others), &others);
 }
 
 bool process_keep_fds(const int *fds, unsigned count)

@@ -51,6 +51,11 @@ bool process_peer_is_in(int sock, const struct stat *ns);
  * one. */
 pid_t process_split(int group_fd, int *ret_pidfd);
 
+/* Keeps a child that was just made, with all that it starts, off the core of its parent, who goes
+ * on, if there is another one. KERNEL: else they may wait for their turn there, though others are
+ * idle. For what ends soon. */
+void process_keep_off(pid_t pid);
+
 /* In a child: keeps these descriptors, which become 0, 1... and stay open over an exec, and closes
  * all others. False: errno says why. */
 enum { PROCESS_FDS = 48 };

@@ -205,7 +205,8 @@ int resolve_path(const struct policy *policy, const char *workspace, const char 
                  struct bawn_error *err)
 {
     scratch struct resolver resolver;
-    char name[NAME_MAX + 1];
+    scratch char name[NAME_MAX + 1];
+    size_t used;
     int r;
 
     resolver.policy = policy;
@@ -216,11 +217,13 @@ int resolve_path(const struct policy *policy, const char *workspace, const char 
     resolver.trail.links = 0;
     if (*path == '\0')
         return error_set(err, EINVAL, "path.empty", "an empty path");
-    r = snprintf(resolver.trail.rest, sizeof(resolver.trail.rest), "%s%s%s",
-                 *path == '/' ? "" : workspace, *path == '/' ? "" : "/", path);
-    if (r < 0 || r >= LIMIT_PATH_BYTES)
+    used = *path == '/' ? 0 : strlen(workspace) + 1;
+    if (used + strlen(path) >= LIMIT_PATH_BYTES)
         return error_set(err, ENAMETOOLONG, "path.too_long", "it is longer than %d bytes",
                          LIMIT_PATH_BYTES - 1);
+    if (used)
+        (void)stpcpy(stpcpy(resolver.trail.rest, workspace), "/");
+    (void)stpcpy(resolver.trail.rest + used, path);
     while ((r = trail_next(&resolver.trail, name)) > 0) {
         r = strcmp(name, "..") == 0 ? step_up(&resolver) : step_down(&resolver, name);
         if (r < 0)
@@ -229,6 +232,6 @@ int resolve_path(const struct policy *policy, const char *workspace, const char 
     if (r < 0)
         return error_set(err, ENAMETOOLONG, "path.too_long", "a name in it is longer than %d bytes",
                          NAME_MAX);
-    (void)snprintf(ret_path, LIMIT_PATH_BYTES, "%s", done_text(&resolver));
+    (void)stpcpy(ret_path, done_text(&resolver));
     return 0;
 }

@@ -68,6 +68,8 @@ int proof_start(struct proof *proof, const struct place_kept *place,
     pid = process_split(-EBADF, NULL);
     if (pid == 0)
         proof_main(&own, request->image, pair[1]);
+    if (pid > 0)
+        process_keep_off(pid);
     (void)close(pair[1]);
     proof->sock = pair[0];
     proof->pid = pid;

@@ -174,6 +174,7 @@ static int load_with(const struct options *options, struct output *output, bool 
         return result;
     bawn_load_matches(load, matches);
     bawn_load_make(load, makes);
+    bawn_load_at_once(load, makes);
     result = bawn_policy_load(load, ret_policy, &report, err);
     if (result < 0)
         return load_refuse(output, report, "policy", result, err);
