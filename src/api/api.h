@@ -17,9 +17,10 @@
 
 struct bawn_policy {
     struct policy policy;
-    char **environ;    /* the caller's, as it was at loading */
-    struct view *view; /* all that was looked at for it */
-    bool is_at_once;   /* see bawn_load_at_once */
+    char **environ;                /* the caller's, as it was at loading */
+    struct view *view;             /* all that was looked at for it */
+    bool is_at_once;               /* see bawn_load_at_once */
+    struct git_identity *identity; /* of one that is; or NULL */
     struct repository repository;
     size_t linked; /* what may have names that no rule is about, and nothing tells of new ones */
     char *told;    /* of bawn_policy_inside: the image that all strings are in */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All layers into one policy. */
 #include "api/assembly.h"
+#include "api/git_identity.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/path.h"
@@ -509,6 +510,8 @@ int bawn_policy_load(const struct bawn_load *load, struct bawn_policy **ret_poli
         assembly.result->is_at_once = load->at_once;
         if (!load->at_once)
             view_finish(assembly.view);
+        else if (r == 0)
+            r = git_identity_new(assembly.result, assembly.view, &assembly.result->identity, err);
     }
     vec_each (&assembly.documents, pending)
         config_document_done(&pending->document);

@@ -4,6 +4,7 @@
 #include "api/launcher.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernel/process.h"
 #include "plan/plan.h"
 #include "policy/decide.h"
 
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,7 +81,10 @@ static int start(const struct question *question, const struct bawn_policy *poli
     if (failed == 0)
         failed = posix_spawn(ret_pid, program, &actions, NULL, args, variables);
     (void)posix_spawn_file_actions_destroy(&actions);
-    return failed ? error_errno(err, failed, "start %s", program) : 0;
+    if (failed)
+        return error_errno(err, failed, "start %s", program);
+    process_keep_off(*ret_pid);
+    return 0;
 }
 
 /* All that comes, up to a limit; whole records only. */
@@ -105,38 +110,26 @@ static int hear(int fd, struct strbuf *answer, struct bawn_error *err)
     return 0;
 }
 
-static int ask(const struct question *question, const struct bawn_policy *policy,
-               const char *program, struct strbuf *answer, struct bawn_error *err)
+static int ask(struct git_identity *identity, const struct question *question,
+               const struct bawn_policy *policy, const char *program, struct bawn_error *err)
 {
-    autoclose int ours = -EBADF;
     autoclose int theirs = -EBADF;
-    pid_t pid = 0;
     int ends[2];
-    int r;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return error_errno(err, errno, "pipe");
-    ours = ends[0];
+    identity->out_fd = ends[0];
     theirs = ends[1];
-    r = start(question, policy, program, theirs, &pid, err);
-    (void)close(take_fd(&theirs));
-    if (r < 0)
-        return r;
-    r = hear(ours, answer, err);
-    /* A bawn-git that still writes then fails, and ends. */
-    (void)close(take_fd(&ours));
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    return r;
+    return start(question, policy, program, theirs, &identity->pid, err);
 }
 
 /* Each record is for us; the files were read by now. */
-static int take(const struct strbuf *answer, struct view *view, char **ret_text, char **ret_why)
+static int take(const struct strbuf *answer, struct view *view, struct git_identity *identity)
 {
     const char *end = answer->text + answer->length;
 
     for (const char *record = answer->text; record < end; record += strlen(record) + 1) {
-        char **into = *record == 't' ? ret_text : *record == 'e' ? ret_why : NULL;
+        char **into = *record == 't' ? &identity->text : *record == 'e' ? &identity->why : NULL;
 
         if (*record == 'f')
             (void)view_note_file(view, record + 1);
@@ -159,39 +152,87 @@ static void note_repository(struct view *view, const char *git_dir)
         (void)view_look(view, head);
 }
 
-int git_identity_read(const struct bawn_policy *policy, struct view *view, char **ret_text,
-                      char **ret_why, struct bawn_error *err)
+/* Where a file is wrong, no plan is kept, so that each start says it again until the file is
+ * mended. */
+static int give_up(struct git_identity *identity, struct view *view, int r,
+                   const struct bawn_error *why, struct bawn_error *err)
+{
+    if (r < 0 && r != -ENOMEM && !identity->why)
+        identity->why = strdup(why->message);
+    view->is_moving |= identity->why != NULL;
+    return r == -ENOMEM || (r < 0 && !identity->why) ? error_memory(err) : 0;
+}
+
+static int begin(struct git_identity *identity, const struct bawn_policy *policy, struct view *view,
+                 struct bawn_error *err)
 {
     struct bawn_error why = {0};
     struct question question = {0};
-    autostrbuf struct strbuf answer = {0};
     char program[LIMIT_PATH_BYTES];
-    bool is_installed;
     int r;
 
-    *ret_text = *ret_why = NULL;
-    if (!plan_has_own_gitconfig(&policy->policy))
-        return 0;
     find_files(&question, &policy->policy, view);
     if (question.count == 0)
         return 0;
     note_repository(view, policy->repository.git_dir);
     r = launcher_find_git(program, &why);
-    is_installed = r == 0;
-    if (r == 0)
-        r = ask(&question, policy, program, &answer, &why);
-    if (r == 0)
-        r = take(&answer, view, ret_text, ret_why);
-    else if (r != -ENOMEM)
-        *ret_why = strdup(why.message);
-    if (r == -ENOMEM || (r < 0 && !*ret_why))
+    if (r == 0) {
+        r = ask(identity, &question, policy, program, &why);
+        return give_up(identity, view, r, &why, err);
+    }
+    /* Where the program is missing, the plan says it once, and is made anew when the program is
+     * there. */
+    (void)view_look(view, program);
+    identity->why = strdup(why.message);
+    return identity->why ? 0 : error_memory(err);
+}
+
+int git_identity_new(const struct bawn_policy *policy, struct view *view,
+                     struct git_identity **ret_identity, struct bawn_error *err)
+{
+    struct git_identity *identity = calloc(1, sizeof(*identity));
+    int r = 0;
+
+    if (!identity)
         return error_memory(err);
-    /* Where a file is wrong, no plan is kept, so that each start says it again until the file is
-     * mended. Where the program is missing, the plan says it once, and is made anew when the
-     * program is there. */
-    if (is_installed)
-        view->is_moving |= *ret_why != NULL;
-    else
-        (void)view_look(view, program);
-    return 0;
+    identity->out_fd = -EBADF;
+    if (plan_has_own_gitconfig(&policy->policy))
+        r = begin(identity, policy, view, err);
+    *ret_identity = identity;
+    return r;
+}
+
+/* A bawn-git that still writes then fails, and ends. */
+static void end(struct git_identity *identity)
+{
+    cleanup_close(&identity->out_fd);
+    identity->out_fd = -EBADF;
+    while (identity->pid && waitpid(identity->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    identity->pid = 0;
+}
+
+int git_identity_hear(struct git_identity *identity, struct view *view, struct bawn_error *err)
+{
+    autostrbuf struct strbuf answer = {0};
+    struct bawn_error why = {0};
+    int r;
+
+    if (!identity->pid)
+        return 0;
+    r = hear(identity->out_fd, &answer, &why);
+    end(identity);
+    if (r == 0)
+        r = take(&answer, view, identity);
+    return give_up(identity, view, r, &why, err);
+}
+
+void git_identity_free(struct git_identity *identity)
+{
+    if (!identity)
+        return;
+    end(identity);
+    free(identity->text);
+    free(identity->why);
+    free(identity);
 }

@@ -7,10 +7,20 @@
 
 /*
  * Where ~/.gitconfig is the sandbox's own: what the user's has of the keys that
- * run nothing (config/gitconfig.h). *ret_text is NULL where there is nothing to say. Files that
- * cannot be read are no error: *ret_why is the reason then.
+ * run nothing (config/gitconfig.h). bawn-git reads it while its caller goes on.
  */
-int git_identity_read(const struct bawn_policy *policy, struct view *view, char **ret_text,
-                      char **ret_why, struct bawn_error *err);
+struct git_identity {
+    pid_t pid;  /* 0: nobody was asked */
+    int out_fd; /* owned */
+    char *text; /* owned; NULL: there is nothing to say */
+    char *why;  /* owned; files that cannot be read are no error: the reason; or NULL */
+};
+
+/* Begins; git_identity_free in any case. */
+int git_identity_new(const struct bawn_policy *policy, struct view *view,
+                     struct git_identity **ret_identity, struct bawn_error *err);
+/* Waits for the answer, once. */
+int git_identity_hear(struct git_identity *identity, struct view *view, struct bawn_error *err);
+void git_identity_free(struct git_identity *identity);
 
 #endif

@@ -131,6 +131,27 @@ void view_leave(const struct bawn_policy *policy, struct view *view)
         view_free(view);
 }
 
+/* The plan, and what git's configuration is in it, which is being read meanwhile. */
+static int make_plan(const struct plan_input *input, struct bawn_plan *plan, struct bawn_error *err)
+{
+    const struct bawn_policy *policy = plan->source;
+    struct git_identity *identity = policy->identity;
+    int r = identity ? 0 : git_identity_new(policy, plan->view, &identity, err);
+
+    if (r == 0)
+        r = plan_make(input, &plan->plan, err);
+    if (r == 0) {
+        r = git_identity_hear(identity, plan->view, err);
+        if (r == 0)
+            r = plan_take_gitconfig(&plan->plan, identity->text, identity->why, err);
+        if (r < 0)
+            plan_done(&plan->plan);
+    }
+    if (identity != policy->identity)
+        git_identity_free(identity);
+    return r;
+}
+
 int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host,
                   struct bawn_plan **ret_plan, struct bawn_error *err)
 {
@@ -138,8 +159,6 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     struct plan_input input = {.policy = &policy->policy,
                                .environ = (const char *const *)policy->environ};
     struct disk disk;
-    autofree char *gitconfig = NULL;
-    autofree char *gitconfig_why = NULL;
     int r;
 
     if (policy->policy.told.cwd) {
@@ -158,15 +177,11 @@ int bawn_plan_new(const struct bawn_policy *policy, const struct bawn_host *host
     }
     input.facts = &plan->facts;
     input.looker = &plan->view->looker;
-    r = git_identity_read(policy, plan->view, &gitconfig, &gitconfig_why, err);
-    input.gitconfig = gitconfig;
-    input.gitconfig_why = gitconfig_why;
     if (plan_limits_disk(&policy->policy)) {
         disk_find(policy->policy.workspace, &disk);
         input.disk = &disk;
     }
-    if (r == 0)
-        r = plan_make(&input, &plan->plan, err);
+    r = make_plan(&input, plan, err);
     if (r < 0) {
         view_leave(policy, plan->view);
         free(plan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loaded policy printed, examined and put into other formats. */
 #include "api/api.h"
+#include "api/git_identity.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/strbuf.h"
@@ -17,6 +18,7 @@ void bawn_policy_free(struct bawn_policy *policy)
 {
     if (!policy)
         return;
+    git_identity_free(policy->identity);
     policy_done(&policy->policy);
     environ_free(policy->environ);
     view_free(policy->view);

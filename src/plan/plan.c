@@ -440,15 +440,14 @@ bool plan_has_own_gitconfig(const struct policy *policy)
            policy_is_in_home(policy, decisions[PATH_READ].rule->path);
 }
 
-static int plan_gitconfig(struct plan *plan, const struct plan_input *input)
+int plan_take_gitconfig(struct plan *plan, const char *text, const char *why,
+                        struct bawn_error *err)
 {
-    if (input->gitconfig)
-        plan->gitconfig = arena_strdup(&plan->arena, input->gitconfig);
-    if (input->gitconfig_why)
-        plan->gitconfig_why = arena_strdup(&plan->arena, input->gitconfig_why);
-    return (input->gitconfig && !plan->gitconfig) || (input->gitconfig_why && !plan->gitconfig_why)
-               ? -ENOMEM
-               : 0;
+    if (text)
+        plan->gitconfig = arena_strdup(&plan->arena, text);
+    if (why)
+        plan->gitconfig_why = arena_strdup(&plan->arena, why);
+    return (text && !plan->gitconfig) || (why && !plan->gitconfig_why) ? error_memory(err) : 0;
 }
 
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err)
@@ -477,8 +476,6 @@ int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn
         r = plan_reach(plan, input->looker);
     if (r == 0)
         r = plan_limits(plan);
-    if (r == 0)
-        r = plan_gitconfig(plan, input);
     if (r == 0)
         r = plan_env(plan, input->environ);
     if (r < 0) {

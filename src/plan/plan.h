@@ -143,8 +143,7 @@ struct plan_input {
     const struct host_facts *facts;
     const char *const *environ;
     const struct looker *looker;
-    const char *gitconfig, *gitconfig_why; /* as the plan has them; NULL: none */
-    const struct disk *disk;               /* the workspace's; NULL: was not looked for */
+    const struct disk *disk; /* the workspace's; NULL: was not looked for */
 };
 
 int plan_make(const struct plan_input *input, struct plan *ret_plan, struct bawn_error *err);
@@ -172,6 +171,9 @@ const char *plan_workspace_at(const struct plan *plan);
 /* Whether git finds its configuration in a home of the sandbox's own: there it is ours to make. */
 #define PLAN_GITCONFIG ".gitconfig"
 bool plan_has_own_gitconfig(const struct policy *policy);
+/* What it says, and why it says nothing; NULL: none. */
+int plan_take_gitconfig(struct plan *plan, const char *text, const char *why,
+                        struct bawn_error *err);
 
 /* Whether the disk of the workspace matters. */
 bool plan_limits_disk(const struct policy *policy);
