@@ -77,29 +77,47 @@ static int await_proof(const struct launch *launch, struct supervisor *superviso
     return judge(&message, word, err);
 }
 
-int session_prove(const struct image *image, struct launch *ret_launch, struct bawn_error *err)
+/* While the sandbox is being made there is time for that. What is wrong shows with the first call.
+ */
+static void read_rules(void *context)
 {
-    struct launch_request request = {.image = image, .is_proof = true, .cgroup_fd = -EBADF};
-    struct supervisor_options options = {.image = image, .dial_fd = -EBADF};
-    struct supervisor *supervisor = NULL;
+    struct supervisor *supervisor = context;
+
+    if (supervisor)
+        (void)supervisor_read_rules(supervisor, NULL);
+}
+
+static int prove(struct launch *launch, struct supervisor *supervisor, struct bawn_error *err)
+{
     struct sync_message message = {.point = SYNC_PROVE, .job = (uint32_t)getpid()};
     uint16_t port = 0;
     autoclose int witness = open_witness(&port);
     int result;
 
-    *ret_launch = (struct launch)LAUNCH_NONE;
-    result = launch_start(&request, ret_launch, err);
-    if (result < 0)
-        return result;
     message.value = witness >= 0 ? port : 0;
-    options.notify_fd = ret_launch->notify_fd;
-    options.root_fd = ret_launch->root_fd;
-    if (options.notify_fd >= 0)
+    result = sync_send(launch->sock, &message, NULL, 0, NULL, 0, err);
+    return result < 0 ? result : await_proof(launch, supervisor, err);
+}
+
+int session_prove(const struct image *image, struct launch *ret_launch, struct bawn_error *err)
+{
+    struct supervisor_options options = {
+        .image = image, .notify_fd = -EBADF, .root_fd = -EBADF, .dial_fd = -EBADF};
+    struct supervisor *supervisor = NULL;
+    struct launch_request request = {
+        .image = image, .is_proof = true, .cgroup_fd = -EBADF, .spares = read_rules};
+    int result = 0;
+
+    *ret_launch = (struct launch)LAUNCH_NONE;
+    if (image->flags & IMAGE_NOTIFIES)
         result = supervisor_new(&options, &supervisor, err);
+    request.begins_context = supervisor;
     if (result == 0)
-        result = sync_send(ret_launch->sock, &message, NULL, 0, NULL, 0, err);
+        result = launch_start(&request, ret_launch, err);
+    if (result == 0 && supervisor)
+        supervisor_listen(supervisor, ret_launch->notify_fd, ret_launch->root_fd);
     if (result == 0)
-        result = await_proof(ret_launch, supervisor, err);
+        result = prove(ret_launch, supervisor, err);
     supervisor_free(supervisor);
     return result;
 }

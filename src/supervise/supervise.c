@@ -31,7 +31,8 @@ enum { OWN_ARCH = (int)AUDIT_ARCH_AARCH64 };
 
 struct supervisor {
     struct supervisor_options options;
-    bool is_ready; /* the rules are read */
+    bool is_ready;  /* for calls */
+    bool has_rules; /* in guard */
     struct guard guard;
     struct core core;
     struct callers callers;
@@ -60,13 +61,32 @@ int supervisor_new(const struct supervisor_options *options, struct supervisor *
     supervisor->options = *options;
     supervisor->reports.report = options->report;
     supervisor->reports.context = options->context;
-    callers_init(&supervisor->callers, options->notify_fd);
     dirs_init(&supervisor->dirs);
     supervisor->self_fd = supervisor->kept_fd = -EBADF;
-    dials_init(&supervisor->dials, options, &supervisor->callers);
-    questions_init(&supervisor->questions, options);
+    supervisor_listen(supervisor, options->notify_fd, options->root_fd);
     *ret_supervisor = supervisor;
     return 0;
+}
+
+void supervisor_listen(struct supervisor *supervisor, int notify_fd, int root_fd)
+{
+    supervisor->options.notify_fd = notify_fd;
+    supervisor->options.root_fd = root_fd;
+    callers_init(&supervisor->callers, notify_fd);
+    dials_init(&supervisor->dials, &supervisor->options, &supervisor->callers);
+    questions_init(&supervisor->questions, &supervisor->options);
+}
+
+int supervisor_read_rules(struct supervisor *supervisor, struct bawn_error *err)
+{
+    int r =
+        supervisor->has_rules ? 0 : guard_init(&supervisor->guard, supervisor->options.image, err);
+
+    if (r < 0)
+        guard_done(&supervisor->guard);
+    else
+        supervisor->has_rules = true;
+    return r;
 }
 
 void supervisor_free(struct supervisor *supervisor)
@@ -82,7 +102,7 @@ void supervisor_free(struct supervisor *supervisor)
     cleanup_close(&supervisor->self_fd);
     cleanup_close(&supervisor->kept_fd);
     supervisor_rest(supervisor);
-    if (supervisor->is_ready)
+    if (supervisor->has_rules)
         guard_done(&supervisor->guard);
     identity_leave(&supervisor->identity);
     free(supervisor->notif);
@@ -140,11 +160,9 @@ static int get_ready(struct supervisor *supervisor, struct bawn_error *err)
     r = open_kept(supervisor, err);
     if (r < 0)
         return r;
-    r = guard_init(&supervisor->guard, image, err);
-    if (r < 0) {
-        guard_done(&supervisor->guard);
+    r = supervisor_read_rules(supervisor, err);
+    if (r < 0)
         return r;
-    }
     core_init(&supervisor->core, supervisor->options.notify_fd);
     supervisor->is_ready = true;
     return 0;

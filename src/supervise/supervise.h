@@ -40,6 +40,10 @@ struct supervisor_options {
 /* From here on the thread that serves lets no signal in: see answer_put_fd. */
 int supervisor_new(const struct supervisor_options *options, struct supervisor **ret_supervisor,
                    struct bawn_error *err);
+/* Reads the rules, which else the first call waits for. */
+int supervisor_read_rules(struct supervisor *supervisor, struct bawn_error *err);
+/* Where options had none: what it listens on and the root inside, both borrowed. */
+void supervisor_listen(struct supervisor *supervisor, int notify_fd, int root_fd);
 /* Reports what was only counted so far. */
 void supervisor_free(struct supervisor *supervisor);
 
