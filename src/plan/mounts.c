@@ -4,7 +4,7 @@
 #include "base/scratch.h"
 #include "plan/spot.h"
 #include "policy/build.h"
-#include "policy/decide.h"
+#include "policy/decide_near.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@ struct rooms {
     VEC(struct spot) open; /* the spots that surround the current one */
     enum view outside;
     struct map parents; /* directories, and the link that leads through them or "" */
+    struct decide_dirs dirs;
 };
 
 static int compare_paths(const char *a, const char *b)
@@ -319,10 +320,10 @@ static int collect_spots(struct plan *plan, struct spot **ret_spots, size_t *ret
     return 0;
 }
 
-static int decide_spot(struct plan *plan, struct spot *spot)
+static int decide_spot(struct plan *plan, struct rooms *rooms, struct spot *spot)
 {
     struct path_decision decisions[PATH_OP_COUNT];
-    int r = decide_path(plan->policy, spot->rule->path, decisions);
+    int r = decide_near(plan->policy, &rooms->dirs, spot->rule->path, decisions);
 
     spot->view = view_of(plan, decisions);
     spot->winner = decisions[PATH_READ].rule;
@@ -442,7 +443,7 @@ static int plan_path(struct plan *plan, const struct looker *looker, struct room
     const char *link = link_above(plan, rooms, looker, path);
     enum look look = LOOK_OTHER;
     enum view around = surrounding(rooms, link && *link ? link : path);
-    int r = link ? decide_spot(plan, &spots[0]) : -ENOMEM;
+    int r = link ? decide_spot(plan, rooms, &spots[0]) : -ENOMEM;
 
     /* A mount cannot ask: the supervisor holds it, as it does names that are not there yet. */
     if (r == 0 && spots[0].view == VIEW_RO && spots[0].write_asks && around == VIEW_RW &&
@@ -530,6 +531,7 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
         r = enforce_shut(plan);
     vec_done(&rooms.open);
     map_done(&rooms.parents);
+    decide_dirs_done(&rooms.dirs);
     free(spots);
     return r;
 }

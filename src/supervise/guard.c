@@ -43,21 +43,14 @@ int guard_init(struct guard *guard, const struct image *image, struct bawn_error
         if (!guard->compared[i])
             return error_memory(err);
     }
-    guard->dirs = calloc(GUARD_DIRS, sizeof(*guard->dirs));
+    guard->dirs = calloc(1, sizeof(*guard->dirs));
     return guard->compared && guard->dirs ? 0 : error_memory(err);
-}
-
-static void forget(struct guard_dir *dir)
-{
-    free(dir->path);
-    tree_dir_done(&dir->tree);
-    *dir = (struct guard_dir){0};
 }
 
 void guard_done(struct guard *guard)
 {
-    for (unsigned i = 0; guard->dirs && i < GUARD_DIRS; i++)
-        forget(&guard->dirs[i]);
+    if (guard->dirs)
+        decide_dirs_done(guard->dirs);
     free(guard->dirs);
     policy_done(&guard->policy);
 }
@@ -69,61 +62,13 @@ const char *guard_outside(const struct guard *guard, const char *path,
                       guard->policy.workspace, buffer, GUARD_PATH_BYTES);
 }
 
-static struct guard_dir *slot_of(const struct guard *guard, const char *path, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325ULL;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)path[i]) * 0x100000001b3ULL;
-    return &guard->dirs[(hash ^ hash >> 32) % GUARD_DIRS];
-}
-
-static int enter(const struct guard *guard, const char *path, struct tree_dir *ret_dir)
-{
-    scratch char buffer[GUARD_PATH_BYTES];
-
-    return pathtree_enter(&guard->policy.tree, guard_outside(guard, path, buffer), ret_dir);
-}
-
-/* The directory that is the first part of a path; NULL: it cannot be kept. */
-static const struct guard_dir *dir_of(const struct guard *guard, const char *path, size_t length)
-{
-    struct guard_dir *slot = slot_of(guard, path, length);
-    struct guard_dir dir = {.length = length};
-
-    if (slot->path && slot->length == length && memcmp(slot->path, path, length) == 0)
-        return slot;
-    dir.path = strndup(path, length);
-    if (!dir.path || enter(guard, dir.path, &dir.tree) < 0) {
-        forget(&dir);
-        return NULL;
-    }
-    forget(slot);
-    *slot = dir;
-    return slot;
-}
-
-/* Above where the workspace is shown elsewhere, names in a directory are not where it is. */
-static bool is_above_workspace(const struct guard *guard, const char *path, size_t length)
-{
-    const char *at = image_string(guard->image, guard->image->workspace_at);
-
-    return strncmp(at, path, length) == 0 && at[length] == '/' &&
-           strcmp(at, guard->policy.workspace) != 0;
-}
-
 static int decide(const struct guard *guard, const char *path,
                   struct path_decision ret_decisions[PATH_OP_COUNT])
 {
-    const char *name = strrchr(path, '/');
-    size_t length = name ? (size_t)(name - path) : 0;
-    const struct guard_dir *dir = length && name[1] && !is_above_workspace(guard, path, length)
-                                      ? dir_of(guard, path, length)
-                                      : NULL;
     scratch char buffer[GUARD_PATH_BYTES];
 
-    return dir ? decide_in(&guard->policy, &dir->tree, name + 1, ret_decisions)
-               : decide_path(&guard->policy, guard_outside(guard, path, buffer), ret_decisions);
+    return decide_near(&guard->policy, guard->dirs, guard_outside(guard, path, buffer),
+                       ret_decisions);
 }
 
 enum guard_answer guard_ask(const struct guard *guard, const char *path, enum path_op op)

@@ -4,23 +4,14 @@
 #ifndef SUPERVISE_GUARD_H
 #define SUPERVISE_GUARD_H
 
-#include "policy/decide.h"
+#include "policy/decide_near.h"
 #include "wire/image.h"
-
-/* A directory as the rules see it, for questions about names in it: they come in bunches. */
-struct guard_dir {
-    char *path; /* inside; owned. NULL: none */
-    size_t length;
-    struct tree_dir tree;
-};
-
-enum { GUARD_DIRS = 64 };
 
 struct guard {
     const struct image *image;
     struct policy policy;
-    const char **compared;  /* the path of each rule, folded where names are compared so */
-    struct guard_dir *dirs; /* GUARD_DIRS, by a hash of their paths; owned */
+    const char **compared;    /* the path of each rule, folded where names are compared so */
+    struct decide_dirs *dirs; /* they come in bunches; owned */
 };
 
 enum guard_answer {
