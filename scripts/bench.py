@@ -299,6 +299,16 @@ WORK = {
                    "cd repo; h=$(git rev-parse HEAD); for i in 1 2 3; do date +%s%N >"
                    "tree/d1/e1/f1.txt; git add -A; git commit -qm x; done; git reset -q --hard $h"),
 }
+# The same where every open is held, and everything is decided.
+ASKED = ["--reads", "dynamic"]
+LATE = ["--preset", "git", "--deny", "**/.env", "--set", "sandbox.late=held"]
+WORK |= {
+    "find and stat, reads: dynamic": (ASKED, WORK["find and stat"][1], 2.5),
+    "C compile, reads: dynamic": (ASKED, WORK["C compile"][1], 1.25),
+    "python start, reads: dynamic": (ASKED, "for i in 1 2 3 4 5; do python3 -c pass; done", 1.5),
+    "find and stat, late: held": (LATE, WORK["find and stat"][1], 3.0),
+    "git status, late: held": (LATE, WORK["git status"][1], 2.0),
+}
 
 
 LEAST = ("git status", "tar x of 5,000 files", "the same, on tmpfs", "tar x of /usr/include",
