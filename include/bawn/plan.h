@@ -18,7 +18,8 @@ BAWN_API int bawn_host_probe(struct bawn_host **ret_host, struct bawn_error *err
 /* The same without starting other sandboxes' programs: enough for a plan. */
 BAWN_API int bawn_host_probe_kernel(struct bawn_host **ret_host, struct bawn_error *err);
 /* That in two steps: a process tries while the caller goes on, and finish waits for it. Whoever has
- * started it must finish it, in the same thread; ret_host may be NULL, and so may the probe: then nothing happens. */
+ * started it must finish it, in the same thread; ret_host may be NULL, and so may the probe: then
+ * nothing happens. */
 struct bawn_probe;
 BAWN_API int bawn_host_probe_start(struct bawn_probe **ret_probe, struct bawn_error *err);
 BAWN_API int bawn_host_probe_finish(struct bawn_probe *probe, struct bawn_host **ret_host,

@@ -32,7 +32,7 @@ struct view {
     VEC(struct view_note *) notes;
     const char *home; /* see view_usual_home; "": nobody knows; NULL: nobody asked yet */
     size_t listed;    /* directories */
-    bool is_past;   /* bawn itself has changed since what was looked at */
+    bool is_past;     /* bawn itself has changed since what was looked at */
     bool is_moving; /* something was changing while it was read: the notes may be newer than that */
     bool failed;    /* out of memory: something was not noted */
 };

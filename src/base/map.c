@@ -22,7 +22,8 @@ static uint64_t map_word(const char *bytes, size_t length)
         memcpy(&last, bytes + length - sizeof(last), sizeof(last));
         return first | (uint64_t)last << 32;
     }
-    return length ? byte[0] | (unsigned)byte[length / 2] << 8 | (unsigned)byte[length - 1] << 16 : 0;
+    return length ? byte[0] | (unsigned)byte[length / 2] << 8 | (unsigned)byte[length - 1] << 16
+                  : 0;
 }
 
 /* The keys are paths, their components, and host labels of the user's own policy. */

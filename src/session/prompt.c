@@ -89,16 +89,20 @@ static bool can_ask_in_lines(const struct session *session)
     return terminal_can_lend(&session->terminal) ? tcgetpgrp(tty) == getpgrp() : is_ordinary(tty);
 }
 
+/* The command's terminal is not there yet, and will be in a moment. */
+static bool is_early(const struct session *session)
+{
+    return session->has_host_terminal && !session->terminal.loop && session->master_fd < 0;
+}
+
 static bool is_there(const struct session *session)
 {
     const struct prompt *prompt = session->prompt;
 
     if (!prompt || prompt->is_silenced)
         return false;
-    if (prompt->how != SHOWN_NOT || can_ask_on_screen(session) || can_ask_in_lines(session))
-        return true;
-    /* It will be in a moment. */
-    return session->has_host_terminal && !session->terminal.loop && session->master_fd < 0;
+    return prompt->how != SHOWN_NOT || can_ask_on_screen(session) || can_ask_in_lines(session) ||
+           is_early(session);
 }
 
 static void fill_notice(struct prompt *prompt, const struct ask *ask)
@@ -471,6 +475,9 @@ void prompt_look(struct session *session)
         draw(prompt);
         return;
     }
+    /* A line would be read by the command, once its terminal is there. */
+    if (is_early(session))
+        return;
     if (prompt->how != SHOWN_NOT || show_on_screen(prompt) || show_in_lines(prompt))
         put(prompt, ask);
 }
