@@ -113,8 +113,27 @@ static void take_results(const struct probe_env *env, struct host_facts *facts,
     }
 }
 
-static int probe_alone(const struct probe_env *env, int64_t until, struct host_facts *facts,
-                       const bool is_known[FEATURE_COUNT])
+/* KERNEL: namespaces are counted until the last of their processes is gone. */
+static bool is_full(const struct probe_result *result)
+{
+    return result->errnum == ENOSPC || result->errnum == EUSERS || result->errnum == EAGAIN;
+}
+
+/* An attempt for which there was no room beside what another child leaves behind is made again. */
+static int run_alone(PROBE_WORK((*work)), const struct probe_env *env, int64_t until,
+                     struct probe_child *other, struct probe_result *result)
+{
+    int r = probe_child_run(work, env, limit_ms(until), result);
+
+    if (other->pid < 0 || (r == 0 && !is_full(result)))
+        return r;
+    probe_child_end(other, result);
+    *result = (struct probe_result){0};
+    return probe_child_run(work, env, limit_ms(until), result);
+}
+
+static int probe_alone(const struct probe_env *env, int64_t until, struct probe_child *other,
+                       struct host_facts *facts, const bool is_known[FEATURE_COUNT])
 {
     for (size_t i = 0; i < sizeof(attempts) / sizeof(*attempts); i++) {
         enum feature feature = attempts[i].feature;
@@ -128,7 +147,7 @@ static int probe_alone(const struct probe_env *env, int64_t until, struct host_f
             facts->features[feature].available = true;
             continue;
         }
-        r = probe_child_run(attempts[i].work, env, limit_ms(until), &result);
+        r = run_alone(attempts[i].work, env, until, other, &result);
         if (r < 0)
             return r;
         take_result(facts, feature, &result);
@@ -148,8 +167,9 @@ static int try_features(const struct probe_env *env)
         return r;
     (void)probe_child_hear(&child, limit_ms(until), &result);
     take_results(env, &env->together->facts, is_known);
-    r = probe_alone(env, until, &env->together->facts, is_known);
-    probe_child_end(&child, &result);
+    r = probe_alone(env, until, &child, &env->together->facts, is_known);
+    if (child.pid >= 0)
+        probe_child_end(&child, &result);
     return r;
 }
 
@@ -277,12 +297,12 @@ int probe_begin(struct probing *probing, struct bawn_error *err)
     (void)snprintf(env->uid_map, sizeof(env->uid_map), "%u %u 1\n", facts->uid, facts->uid);
     (void)snprintf(env->gid_map, sizeof(env->gid_map), "%u %u 1\n", facts->gid, facts->gid);
     r = probe_child_start(&probing->child, try_all, env);
-    if (r == 0)
-        process_keep_off(probing->child.pid);
-    if (r == 0)
-        return 0;
-    (void)munmap(env->together, sizeof(*env->together));
-    return refuse_start(-r, err);
+    if (r < 0) {
+        (void)munmap(env->together, sizeof(*env->together));
+        return refuse_start(-r, err);
+    }
+    process_keep_off(probing->child.pid);
+    return 0;
 }
 
 int probe_end(struct probing *probing, struct host_facts *ret_facts, struct bawn_error *err)

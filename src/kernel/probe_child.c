@@ -142,6 +142,7 @@ void probe_child_end(struct probe_child *child, struct probe_result *ret_result)
 {
     int status = child->heard < 0 ? reap(child->pid) : reap_ended(child->pid);
 
+    child->pid = -1;
     (void)close(child->pipe_fd);
     if (child->heard > 0)
         return;

@@ -26,7 +26,7 @@ struct probe_env {
 };
 
 struct probe_child {
-    pid_t pid;
+    pid_t pid;   /* negative: there is none, or it was reaped */
     int pipe_fd; /* the result comes out here */
     int heard;   /* 1: a result; 0: it ended without one; -1: its time was up */
 };

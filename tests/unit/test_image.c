@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 /* The image of the policy that these settings give; the caller frees it. */
-static struct image *compile(const char *const *settings, const char *root, size_t *ret_size)
+static struct image *compile_so(const char *const *settings, const char *root, bool at_once,
+                                size_t *ret_size)
 {
     struct bawn_load *load = NULL;
     struct bawn_policy *policy = NULL;
@@ -27,6 +28,7 @@ static struct image *compile(const char *const *settings, const char *root, size
     ck_assert_int_eq(bawn_load_new(&load, &err), 0);
     bawn_load_isolated(load, true);
     bawn_load_matches(load, true);
+    bawn_load_at_once(load, at_once);
     ck_assert_int_eq(bawn_load_workspace(load, root, &err), 0);
     for (; *settings; settings += 2)
         ck_assert_msg(bawn_load_set(load, settings[0], settings[1], "test", &err) == 0, "%s",
@@ -48,6 +50,11 @@ static struct image *compile(const char *const *settings, const char *root, size
     bawn_policy_free(policy);
     bawn_load_free(load);
     return image;
+}
+
+static struct image *compile(const char *const *settings, const char *root, size_t *ret_size)
+{
+    return compile_so(settings, root, false, ret_size);
 }
 
 static const struct image_mount *find_step(const struct image *image, enum image_step step,
@@ -104,6 +111,56 @@ START_TEST(what_is_protected_is_sealed_and_its_parents_are_pinned)
     ck_assert(!(find_step(image, STEP_BIND, dir + 1)->flags & STEP_READ_ONLY));
     ck_assert_int_gt(image_count(image, PART_FILTER), 50);
     free(image);
+}
+END_TEST
+
+static const struct image_dep *find_dep(const struct image *image, const struct image_dep *wanted,
+                                        const char *path)
+{
+    image_each (image, PART_DEPS, struct image_dep, dep) {
+        if (dep->kind == wanted->kind && strcmp(image_string(image, dep->path), path) == 0)
+            return dep;
+    }
+    return NULL;
+}
+
+/* Whether the image depends on no less. Where one view asked whether a name is a link, and another
+ * what it is, a shared one asks what it is; and a directory that answers for names is looked at. */
+static bool has_dep(const struct image *image, const struct image_dep *wanted, const char *path)
+{
+    static const struct image_dep entry = {.kind = DEP_ENTRY}, absent = {.kind = DEP_ABSENT},
+                                  gate = {.kind = DEP_GATE};
+
+    return find_dep(image, wanted, path) ||
+           (wanted->kind == DEP_NO_LINK &&
+            (find_dep(image, &entry, path) || find_dep(image, &absent, path))) ||
+           ((wanted->kind == DEP_NO_LINK || wanted->kind == DEP_ENTRY) &&
+            find_dep(image, &gate, path));
+}
+
+START_TEST(a_plan_that_is_made_at_once_is_the_same)
+{
+    static const char *const some[] = {"sandbox.deny", "secret.txt", "sandbox.limits.pids", "99",
+                                       NULL};
+    char *dir = make_workspace();
+    size_t size, other_size;
+    struct image *image = compile(some, dir, &size);
+    struct image *other = compile_so(some, dir, true, &other_size);
+
+    drop_workspace(dir);
+    for (unsigned part = 0; part < PART_COUNT; part++)
+        if (part != PART_DEPS && part != PART_STRINGS)
+            ck_assert_uint_eq(image_count(image, part), image_count(other, part));
+    ck_assert_uint_gt(image_count(other, PART_DEPS), 500);
+    image_each (image, PART_DEPS, struct image_dep, dep) {
+        const char *path = image_string(image, dep->path);
+
+        ck_assert_msg(has_dep(other, dep, path), "%d %s", dep->kind, path);
+    }
+    image_each (image, PART_MOUNTS, struct image_mount, mount)
+        ck_assert_ptr_nonnull(find_step(other, mount->step, image_string(image, mount->target)));
+    free(image);
+    free(other);
 }
 END_TEST
 
@@ -192,6 +249,7 @@ static Suite *image_suite(void)
 
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, what_is_protected_is_sealed_and_its_parents_are_pinned);
+    tcase_add_test(tcase, a_plan_that_is_made_at_once_is_the_same);
     tcase_add_test(tcase, the_seal_comes_after_what_is_read_only_and_before_the_rest);
     tcase_add_test(tcase, a_damaged_image_is_refused_or_harmless);
     suite_add_tcase(suite, tcase);
