@@ -197,8 +197,11 @@ static int make_image(const struct bawn_plan *plan, unsigned flags, struct image
                       struct bawn_error *err)
 {
     struct view *view = view_of(plan->source);
-    int r = view ? look_and_make(plan, flags, view, ret_image, err) : error_memory(err);
+    int r;
 
+    if (!view)
+        return error_memory(err);
+    r = look_and_make(plan, flags, view, ret_image, err);
     view_leave(plan->source, view);
     return r;
 }

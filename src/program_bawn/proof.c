@@ -44,6 +44,11 @@ static _Noreturn void proof_main(struct place_kept *place, const struct image *i
         _exit(1);
     place->plans.fd = PROOF_PLANS;
     word.result = session_prove(image, &launch, &word.error);
+    /* Of these addresses the host has one pair: the sandbox of the command may need the same. */
+    if (image->flags & IMAGE_VETH) {
+        launch_end(&launch);
+        launch_close(&launch);
+    }
     tell(&word);
     if (word.result == 0)
         cache_store(place, image);
