@@ -60,11 +60,13 @@ int assembly_examine_missing(struct assembly *assembly)
             rule->link || rule->read > ACCESS_OVERLAY ||
             view_look(assembly->view, rule->path) != LOOK_ABSENT)
             continue;
-        if (!rule->is_new)
+        if (!rule->is_new) {
             refuse_missing(assembly, rule);
-        else if (assembly->load->makes && !make_directory(rule->path))
-            return refuse_making(assembly, rule);
-        assembly->view->is_past |= assembly->load->makes;
+        } else if (assembly->load->makes) {
+            assembly->view->is_past = true;
+            if (!make_directory(rule->path))
+                return refuse_making(assembly, rule);
+        }
     }
     return 0;
 }

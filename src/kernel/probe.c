@@ -165,7 +165,7 @@ static int try_features(const struct probe_env *env)
 
     if (r < 0)
         return r;
-    (void)probe_child_hear(&child, limit_ms(until), &result);
+    probe_child_hear(&child, limit_ms(until), &result);
     take_results(env, &env->together->facts, is_known);
     r = probe_alone(env, until, &child, &env->together->facts, is_known);
     if (child.pid >= 0)

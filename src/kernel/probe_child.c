@@ -129,13 +129,12 @@ static int reap_ended(pid_t pid)
     return status;
 }
 
-bool probe_child_hear(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
+void probe_child_hear(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
 {
     child->heard = result_read(child->pipe_fd, timeout_ms, ret_result);
     /* It has nothing left to do but to end; not reaped yet, so the pid is still its own. */
     if (child->heard != 0)
         (void)kill(child->pid, SIGKILL);
-    return child->heard > 0;
 }
 
 void probe_child_end(struct probe_child *child, struct probe_result *ret_result)
@@ -157,7 +156,7 @@ void probe_child_end(struct probe_child *child, struct probe_result *ret_result)
 
 void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result)
 {
-    (void)probe_child_hear(child, timeout_ms, ret_result);
+    probe_child_hear(child, timeout_ms, ret_result);
     probe_child_end(child, ret_result);
 }
 

@@ -47,9 +47,9 @@ bool probe_fail_with(struct probe_result *result, int errnum, const char *step);
  * start returns 0 or a negative errno; finish kills, reaps and always fills the result. */
 int probe_child_start(struct probe_child *child, PROBE_WORK((*work)), const struct probe_env *env);
 void probe_child_finish(struct probe_child *child, int timeout_ms, struct probe_result *ret_result);
-/* Finish in two steps, for it takes the kernel a while to take namespaces down: hear tells whether
- * there is a result already, end reaps, and says why there is none. */
-bool probe_child_hear(struct probe_child *child, int timeout_ms, struct probe_result *ret_result);
+/* Finish in two steps, for it takes the kernel a while to take namespaces down: hear waits for the
+ * result, end reaps the child, and says why there is none. */
+void probe_child_hear(struct probe_child *child, int timeout_ms, struct probe_result *ret_result);
 void probe_child_end(struct probe_child *child, struct probe_result *ret_result);
 int probe_child_run(PROBE_WORK((*work)), const struct probe_env *env, int timeout_ms,
                     struct probe_result *ret_result);

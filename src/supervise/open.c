@@ -274,7 +274,7 @@ static int open_file(struct call *call, const struct location *at)
     /* Before it is opened: a pipe would notice. */
     if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return -errno;
-    if (!S_ISREG(st.st_mode))
+    if (!S_ISREG(st.st_mode) || (creates(open_flags(call)) && locate_is_planted(at, &st)))
         return 1;
     if (call_judge(call, at, PATH_WRITE) < 0)
         return questions_holds(call->questions, call->notif->id) ? -EACCES : 1;
