@@ -19,6 +19,7 @@ chown 65534:65534 "$OUT/file" "$OUT/fifo"
 ln -s "$WS/mine" "$OUT/own"
 plant "$WS/mine"
 before=$(witness "$WS/victim")
+planted=$(witness "$OUT/file")
 # The kernel says so to anybody where fs.protected_symlinks, protected_regular and protected_fifos are
 # set, as on most systems.
 for way in "" --as-root; do
@@ -30,10 +31,12 @@ EACCES sys truncate s:$OUT/link 0
 EACCES sys chmod s:$OUT/link 0755
 EACCES sys linkat cwd s:$OUT/link cwd s:$OUT/alias AT_SYMLINK_FOLLOW
 EACCES sys open s:$OUT/file O_WRONLY|O_CREAT 0644
+EACCES sys open s:$OUT/file O_WRONLY|O_CREAT|O_TRUNC 0644
 EACCES sys open s:$OUT/fifo O_RDWR|O_CREAT 0644
 ok     sys open s:$OUT/own O_WRONLY
 ok     sys open s:$OUT/plain/link O_WRONLY
 END
 done
+unchanged "$planted" "$OUT/file"
 attempts --as-root --rw "$OUT" <<<"ok sys open s:$OUT/file O_WRONLY"
 unchanged "$before" "$WS/victim"
