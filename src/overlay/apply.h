@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes what a session changed over into the host's trees, all of what is selected or nothing, and
+ * takes that back again.
+ *
+ * How it works: each change is judged, and becomes operations in a journal (overlay/journal.h); new
+ * contents are staged beside their targets; after the commit they get their names. What was applied
+ * leaves the layer, so that it is no change any more. What stood there before is kept in the store
+ * until the next apply.
+ *
+ * The store is a directory of the user's alone with "N/upper" for tree number N. The caller holds
+ * its lock, and no sandbox runs on the layers.
+ */
+#ifndef OVERLAY_APPLY_H
+#define OVERLAY_APPLY_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "overlay/changes.h"
+
+struct apply_tree {
+    struct overlay_tree tree; /* its path without a link in it */
+    unsigned number;          /* in the store */
+    const struct changes *changes;
+};
+
+/* What becomes of a path that the host changed, too. */
+enum apply_conflicts {
+    APPLY_REFUSE,
+    APPLY_MERGE,  /* texts; what cannot be merged is refused */
+    APPLY_MINE,   /* the session's wins */
+    APPLY_THEIRS, /* the host's stays, and the change in the layer */
+};
+
+struct apply_options {
+    const char *const *paths; /* see overlay/select.h; none: everything */
+    size_t path_count;
+    enum apply_conflicts conflicts;
+    bool skip_barred, allow_protected, dry_run;
+    /* Why a path is protected, or NULL; the text lives on. May be NULL: nothing is. */
+    const char *(*is_protected)(void *context, const char *absolute_path);
+    void *context;
+    /* Called before each step that changes something; for tests, which end there. */
+    void (*step)(void *context);
+    void *step_context;
+};
+
+enum apply_fate {
+    APPLY_DONE,   /* in a dry run: would be done */
+    APPLY_MERGED, /* the same, of both sides */
+    APPLY_LEFT,   /* it stays in the layer, as wished */
+    APPLY_CONFLICT,
+    APPLY_BARRED,
+    APPLY_PROTECTED,
+    APPLY_FAILED, /* could not be judged */
+};
+
+struct apply_item {
+    unsigned tree; /* its number */
+    const char *path;
+    enum change_kind kind;
+    enum apply_fate fate;
+    const char *why;  /* of what is not done: a whole sentence; else "" */
+    const char *hint; /* what to do about it, or "" */
+};
+
+struct apply_result {
+    struct arena arena;
+    VEC(struct apply_item) items; /* as the trees and their changes come */
+    size_t done;                  /* changes that were applied, or taken back */
+    size_t left;                  /* that stay in the layer as wished */
+    size_t refused;               /* for each of which nothing at all was done */
+};
+void apply_result_done(struct apply_result *result);
+
+/*
+ * Applies what is selected. -ECANCELED: nothing was done, since something was refused, which
+ * ret_result tells; a dry run tells it, too, and returns 0. ret_result is filled whatever is
+ * returned. Afterwards the changes are other ones, and are to be found again.
+ */
+int apply_changes(int store_fd, const struct apply_tree *trees, size_t tree_count,
+                  const struct apply_options *options, struct apply_result *ret_result,
+                  struct bawn_error *err);
+
+/* Takes the last apply back, as long as nobody changed what it wrote. Of options it minds dry_run
+ * and step. -ENODATA: there is nothing to take back. */
+int apply_undo(int store_fd, const struct apply_options *options, struct apply_result *ret_result,
+               struct bawn_error *err);
+
+enum apply_recovered {
+    APPLY_NOTHING,    /* nothing had been broken off */
+    APPLY_TAKEN_BACK, /* the trees are as before */
+    APPLY_FINISHED,   /* everything is done */
+};
+/* What was broken off is taken back or finished. Every command that has to do with the store's
+ * layers begins with it. options may be NULL; it minds step. */
+int apply_recover(int store_fd, const struct apply_options *options,
+                  enum apply_recovered *ret_recovered, struct bawn_error *err);
+
+/* Gives up what is kept for taking the last apply back. */
+int apply_forget(int store_fd, struct bawn_error *err);
+
+#endif
