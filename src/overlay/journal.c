@@ -215,6 +215,8 @@ int journal_add_point(struct journal *journal, const char *point, struct bawn_er
     r = put_line(journal, &text, err);
     if (r == 0 && fdatasync(journal->file_fd) < 0)
         r = error_errno(err, errno, "write the journal");
+    if (r == 0 && strcmp(point, "commit") == 0)
+        journal->is_committed = true;
     journal_step(journal);
     return r;
 }

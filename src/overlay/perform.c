@@ -232,8 +232,11 @@ int perform_back(struct journal *journal, struct bawn_error *err)
         one = with_scene(journal, &journal->ops.items[i], back, r == 0 ? err : NULL);
         r = r < 0 ? r : one;
     }
-    one = perform_dirs(journal, PERFORM_OLD_ATTRIBUTES, r == 0 ? err : NULL);
-    r = r < 0 ? r : one;
+    /* Before that none was given, and those that are kept may not be whole. */
+    if (journal->is_committed) {
+        one = perform_dirs(journal, PERFORM_OLD_ATTRIBUTES, r == 0 ? err : NULL);
+        r = r < 0 ? r : one;
+    }
     one = perform_dirs(journal, PERFORM_OLD_MODES, r == 0 ? err : NULL);
     r = r < 0 ? r : one;
     return r < 0 ? r : journal_drop(journal, err);
