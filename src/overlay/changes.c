@@ -380,6 +380,15 @@ int changes_find(const struct overlay_tree *tree, struct changes *ret_changes,
     return result;
 }
 
+const struct change *changes_at(const struct changes *changes, const char *path)
+{
+    struct change wanted = {.path = path};
+
+    return changes->list.count ? bsearch(&wanted, changes->list.items, changes->list.count,
+                                         sizeof(wanted), compare_paths)
+                               : NULL;
+}
+
 void changes_done(struct changes *changes)
 {
     vec_done(&changes->list);
