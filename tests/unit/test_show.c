@@ -33,12 +33,14 @@ START_TEST(git_takes_the_patch)
 {
     git_applies("seq 100 >many; echo one >text; printf 'no end' >end; : >empty; echo a >gone;"
                 "mkdir -p dir/sub; echo b >dir/x; echo c >dir/sub/y; ln -s a link; echo d >mode;"
-                "echo e >to-link; ln -s f to-file; mkdir old; seq 9 >old/moved; echo file >as-dir",
+                "echo e >to-link; ln -s f to-file; mkdir old; seq 9 >old/moved; ln -s old to-dir; "
+                "mkdir old2; echo z >old2/moved; echo file >as-dir",
                 "sed -i '50s/.*/changed/; 90d' many; echo two >>text; printf ' more' >>end;"
                 "echo now >empty; rm gone; rm -r dir; echo now a file >dir; ln -sfn b link;"
                 "chmod +x mode; rm to-link to-file; ln -s e to-link; echo f >to-file; : >new-empty;"
                 "mkdir -p made/deep; mv old/moved made/deep/moved; echo g >made/x; chmod +x made/x;"
-                "rm as-dir; mkdir as-dir; echo in >as-dir/in");
+                "rm to-dir; mkdir to-dir; echo h >to-dir/moved; rm -r old2; ln -s old old2; rm "
+                "as-dir; mkdir as-dir; echo in >as-dir/in");
 }
 END_TEST
 
