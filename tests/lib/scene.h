@@ -9,7 +9,7 @@
 
 enum { PATH_BYTES = TEST_DIR_BYTES + 16, NO_OVERLAY = 77 };
 
-/* A directory with lower, upper, work and merged in it. */
+/* A directory with lower, upper and merged in it. */
 struct scene {
     char dir[TEST_DIR_BYTES];
     struct overlay_tree tree;
