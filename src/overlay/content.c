@@ -50,10 +50,14 @@ int content_read(int root_fd, const char *path, size_t limit, struct content *re
     ret_content->mode = entry.status.st_mode;
     ret_content->size = entry.status.st_size;
     if (S_ISLNK(entry.status.st_mode))
-        return read_link(&entry, ret_content);
-    if (S_ISREG(entry.status.st_mode) && entry.status.st_size <= (off_t)limit)
-        return read_data(&entry, ret_content);
-    return 0;
+        result = read_link(&entry, ret_content);
+    else if (S_ISREG(entry.status.st_mode) && entry.status.st_size <= (off_t)limit)
+        result = read_data(&entry, ret_content);
+    if (result < 0 && entry_is_own_fault(-result)) {
+        ret_content->errnum = -result;
+        result = 0;
+    }
+    return result;
 }
 
 void content_done(struct content *content)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "overlay/entry.h"
 #include "overlay/show_own.h"
 
 #include <git2/buffer.h>
@@ -344,13 +345,15 @@ static int add_binary_patch(struct show *show, const struct pair *pair, git_patc
 static int add_size(struct show *show, const char *word, int root_fd, const char *path,
                     const struct content *content)
 {
-    char hex[CONTENT_HEX + 1];
+    char hex[CONTENT_HEX + 1] = "";
     int result = is_there(content) ? content_hash(root_fd, path, content->size, hex) : 0;
 
-    if (is_there(content) && result == 0)
-        strbuf_addf(show->out, "  %s: %lld bytes, SHA-256 %s\n", word, (long long)content->size,
-                    hex);
-    return result < 0 ? error_errno(show->err, -result, "read %s", path) : 0;
+    if (result < 0 && !entry_is_own_fault(-result))
+        return error_errno(show->err, -result, "read %s", path);
+    if (is_there(content))
+        strbuf_addf(show->out, "  %s: %lld bytes, %s%s\n", word, (long long)content->size,
+                    result == 0 ? "SHA-256 " : "cannot be read", hex);
+    return 0;
 }
 
 static int add_binary_words(struct show *show, const struct pair *pair)

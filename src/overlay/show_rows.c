@@ -28,7 +28,9 @@ static int add_count(struct show *show, const struct change *change)
     if (result < 0)
         return result;
     has_lines = pair_count(show, &pair, &added, &deleted, &result);
-    if (has_lines)
+    if (pair.before.errnum || pair.after.errnum)
+        strbuf_add(show->out, "cannot be read");
+    else if (has_lines)
         strbuf_addf(show->out, "+%zu -%zu", added, deleted);
     else
         strbuf_addf(show->out, "binary, %lld -> %lld bytes", (long long)pair.before.size,

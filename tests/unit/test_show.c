@@ -3,7 +3,9 @@
 #include "base/cleanup.h"
 #include "lib/scene.h"
 
+#include <git2/global.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Of all files and links below: what git knows of them. */
 #define LIST_FOR_GIT                                                                               \
@@ -172,6 +174,100 @@ START_TEST(json_has_all_fields)
 }
 END_TEST
 
+START_TEST(what_cannot_be_read_is_still_shown)
+{
+    struct scene scene;
+
+    if (geteuid() == 0)
+        return; /* reads everything */
+    if (!scene_make(&scene, "unreadable", "echo a >gone; chmod 0 gone; echo b >file"))
+        return;
+    scene_run(&scene, "merged", "rm -f gone; chmod 0 file; echo c >new");
+    scene_find(&scene);
+    scene_shows(
+        &scene, (struct show_options){.form = SHOW_TEXT},
+        "M  file  (content, mode 0644 -> 0000)  [never applied: it cannot be read by this user]\n"
+        "diff --git a/gone b/gone\ndeleted file mode 100000\n"
+        "Binary files a/gone and /dev/null differ\n  before: 2 bytes, cannot be read\n"
+        "diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n"
+        "@@ -0,0 +1 @@\n+c\n");
+    scene_shows(
+        &scene, (struct show_options){.form = SHOW_STAT},
+        " file | never applied: it cannot be read by this user\n gone | cannot be read\n"
+        " new | +1 -0\n"
+        " 3 files changed, 1 added, 1 deleted, 1 never applied, 1 lines added, 0 lines deleted\n");
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_patch_is_without_what_git_cannot_express)
+{
+    struct scene scene;
+
+    if (!scene_make(&scene, "remarks",
+                    "echo a >mode; echo b >both; echo c >x; chmod 755 x; mkdir dir"))
+        return;
+    scene_run(
+        &scene, "merged",
+        "chmod 600 mode; echo c >>both; attr both user.k 1; mkfifo fifo; mkdir -p made/empty;"
+        "echo >set; chmod 4755 set; chmod 644 x; chmod 700 dir; mkfifo $'evil\ndiff --git a b'");
+    scene_shows(
+        &scene, (struct show_options){.form = SHOW_PATCH},
+        "# not in this patch, or not all of it: M  both  (content, attributes)\n"
+        "# not in this patch, or not all of it: M  dir/  (mode 0755 -> 0700)\n"
+        "# not in this patch, or not all of it: A  evil\\ndiff --git a b  (FIFO)\n"
+        "# not in this patch, or not all of it: A  fifo  (FIFO)\n"
+        "# not in this patch, or not all of it: A  made/empty/\n"
+        "# not in this patch, or not all of it: M  mode  (mode 0644 -> 0600)\n"
+        "# not in this patch, or not all of it: A  set  (executable)  [never applied: it would run "
+        "with the rights of its owner or group (set-id)]\n"
+        "diff --git a/both b/both\n"
+        "index 61780798228d17af2d34fce4cfbdf35556832472..9ddeb5c4846e8d831655fbafc24f9fe331753a77 "
+        "100644\n"
+        "--- a/both\n+++ b/both\n@@ -1 +1,2 @@\n b\n+c\n"
+        "diff --git a/x b/x\nold mode 100755\nnew mode 100644\n");
+    scene_end(&scene);
+}
+END_TEST
+
+/* Several trees: names are below "/", and a patch is applied there. */
+START_TEST(trees_are_shown_together)
+{
+    struct scene scenes[2];
+    struct show_tree trees[2];
+    const struct show_options patch = {.form = SHOW_PATCH};
+    const struct show_options list = {.form = SHOW_LIST};
+    autostrbuf struct strbuf text = {0};
+    autostrbuf struct strbuf lines = {0};
+    char copies[2][4 * PATH_BYTES];
+
+    for (unsigned i = 0; i < 2; i++) {
+        if (!scene_make(&scenes[i], "tree s", "echo a >file; echo b >gone"))
+            return;
+        scene_run(&scenes[i], "merged", "echo c >>file; rm gone; echo d >'n ew'");
+        scene_run(&scenes[i], ".", "cp -a lower copy");
+        scene_find(&scenes[i]);
+        (void)snprintf(copies[i], sizeof(copies[i]), "%s/copy", scenes[i].dir);
+        scenes[i].tree.path = copies[i];
+        trees[i] = (struct show_tree){&scenes[i].tree, &scenes[i].changes};
+        strbuf_addf(&lines, "M  %s/file\nD  %s/gone\nA  %s/n ew\n", copies[i], copies[i],
+                    copies[i]);
+    }
+    ck_assert_int_eq(show_add(trees, 2, &list, &text, NULL), 0);
+    ck_assert_str_eq(text.text, lines.text);
+    strbuf_done(&text);
+    ck_assert_int_gt(git_libgit2_init(), 0);
+    ck_assert_int_eq(show_add(trees, 2, &patch, &text, NULL), 0);
+    ck_assert_int_ge(git_libgit2_shutdown(), 0);
+    scene_keep(&scenes[0], "patch", text.text);
+    scene_run(&scenes[0], ".", "patch=$PWD/patch; cd /; git apply \"$patch\"");
+    for (unsigned i = 0; i < 2; i++) {
+        scene_run(&scenes[i], "merged", "diff -r . ../copy");
+        scene_end(&scenes[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("show");
@@ -183,6 +279,9 @@ int main(void)
     tcase_add_test(tcase, a_text_has_no_escape_of_a_file);
     tcase_add_test(tcase, a_stat_counts_lines);
     tcase_add_test(tcase, json_has_all_fields);
+    tcase_add_test(tcase, what_cannot_be_read_is_still_shown);
+    tcase_add_test(tcase, a_patch_is_without_what_git_cannot_express);
+    tcase_add_test(tcase, trees_are_shown_together);
     suite_add_tcase(suite, tcase);
     return test_run(suite, "show");
 }
