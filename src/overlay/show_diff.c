@@ -15,7 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DIFF_BYTES = 8 * 1024 * 1024 }; /* more is compared as a whole */
+/* More is compared as a whole: what differs line by line may take the square of their number. */
+enum {
+    DIFF_BYTES = 8 * 1024 * 1024,
+    DIFF_LINES = 100000,      /* of both sides of a file, from the first that differs to the last */
+    DIFF_LINES_ALL = 3000000, /* of all files */
+};
 
 #define COLOUR_BOLD  "\033[1m"
 #define COLOUR_HUNK  "\033[36m"
@@ -78,6 +83,52 @@ static bool is_large(const struct content *content)
     return is_there(content) && (!content->bytes || content->length > DIFF_BYTES);
 }
 
+static size_t count_lines(const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+    size_t count = 1;
+
+    while (bytes < end && (bytes = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+        bytes++;
+        count++;
+    }
+    return count;
+}
+
+/* How many lines there are from the first that differs to the last. */
+static size_t count_compared(const struct pair *pair)
+{
+    const char *one = pair->before.bytes;
+    const char *other = pair->after.bytes;
+    size_t length = pair->before.length;
+    size_t other_length = pair->after.length;
+
+    if (!one || !other)
+        return 0;
+    while (length && other_length && *one == *other) {
+        one++;
+        other++;
+        length--;
+        other_length--;
+    }
+    while (length && other_length && one[length - 1] == other[other_length - 1]) {
+        length--;
+        other_length--;
+    }
+    return count_lines(one, length) + count_lines(other, other_length);
+}
+
+static bool is_whole(struct show *show, const struct pair *pair)
+{
+    size_t count;
+
+    if (is_large(&pair->before) || is_large(&pair->after))
+        return true;
+    count = count_compared(pair);
+    show->lines_compared += count < DIFF_LINES ? count : 0;
+    return count >= DIFF_LINES || show->lines_compared > DIFF_LINES_ALL;
+}
+
 static bool has_same_bytes(const struct pair *pair)
 {
     return is_there(&pair->before) && is_there(&pair->after) && pair->before.bytes &&
@@ -120,10 +171,10 @@ bool pair_count(struct show *show, const struct pair *pair, size_t *ret_added, s
 
     *ret_added = *ret_deleted = 0;
     *ret_result = 0;
-    if (is_large(&pair->before) || is_large(&pair->after))
-        return false;
     if (has_same_bytes(pair))
         return true;
+    if (is_whole(show, pair))
+        return false;
     *ret_result = make_patch(show, pair, false, &patch);
     if (*ret_result < 0 || is_binary_patch(patch))
         return false;
@@ -382,7 +433,7 @@ static int add_binary_words(struct show *show, const struct pair *pair)
 static int add_both(struct show *show, const struct pair *pair)
 {
     autopatch git_patch *patch = NULL;
-    bool is_whole = is_large(&pair->before) || is_large(&pair->after);
+    bool is_one;
     bool can_patch = (!is_there(&pair->before) || pair->before.bytes) &&
                      (!is_there(&pair->after) || pair->after.bytes);
     int result = 0;
@@ -390,12 +441,13 @@ static int add_both(struct show *show, const struct pair *pair)
     add_header(show, pair);
     if (has_same_bytes(pair) || pair->old_path != pair->new_path)
         return 0;
-    if (!can_patch || (is_whole && !is_raw(show)))
+    is_one = is_whole(show, pair);
+    if (!can_patch || (is_one && !is_raw(show)))
         return add_binary_words(show, pair);
     if (is_raw(show))
         result = add_index(show, pair);
     if (result == 0 && pair->before.length + pair->after.length > 0)
-        result = make_patch(show, pair, is_whole, &patch);
+        result = make_patch(show, pair, is_one, &patch);
     if (result < 0 || !patch)
         return result;
     if (!is_binary_patch(patch))

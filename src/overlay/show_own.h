@@ -18,6 +18,7 @@ struct show {
     struct strbuf *out;
     FILE *file; /* that takes what is in out from time to time, or NULL */
     struct show_sum sum;
+    size_t lines_compared; /* line by line, of all files so far */
     struct bawn_error *err;
 };
 
@@ -60,7 +61,7 @@ int pair_read(struct show *show, const char *old_path, const char *new_path, siz
 void pair_done(struct pair *pair);
 #define autopair __attribute__((cleanup(pair_done)))
 
-/* How many lines came and went. False: it is binary. -errno in ret_result. */
+/* How many lines came and went. False: it is binary, or has too many. -errno in ret_result. */
 bool pair_count(struct show *show, const struct pair *pair, size_t *ret_added, size_t *ret_deleted,
                 int *ret_result);
 

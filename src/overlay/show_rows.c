@@ -33,7 +33,7 @@ static int add_count(struct show *show, const struct change *change)
     else if (has_lines)
         strbuf_addf(show->out, "+%zu -%zu", added, deleted);
     else
-        strbuf_addf(show->out, "binary, %lld -> %lld bytes", (long long)pair.before.size,
+        strbuf_addf(show->out, "%lld -> %lld bytes", (long long)pair.before.size,
                     (long long)pair.after.size);
     show->sum.lines_added += added;
     show->sum.lines_deleted += deleted;

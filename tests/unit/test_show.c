@@ -60,6 +60,22 @@ START_TEST(git_takes_binary_files_and_odd_names)
 }
 END_TEST
 
+/* What would take long to compare line by line is compared as a whole. */
+START_TEST(files_with_very_many_lines_cost_little)
+{
+    struct scene scene;
+
+    git_applies("seq 60000 >turned; seq 60000 >once", "seq 60000 -1 1 >turned; sed -i 30000d once");
+    if (!scene_make(&scene, "lines", "seq 60000 >turned; seq 60000 >once"))
+        return;
+    scene_run(&scene, "merged", "seq 60000 -1 1 >turned; sed -i 30000d once");
+    scene_shows(&scene, (struct show_options){.form = SHOW_STAT},
+                " once | +0 -1\n turned | 348894 -> 348894 bytes\n"
+                " 2 files changed, 0 lines added, 1 lines deleted\n");
+    scene_end(&scene);
+}
+END_TEST
+
 START_TEST(a_list_says_what_it_is_in_words)
 {
     struct scene scene;
@@ -141,7 +157,7 @@ START_TEST(a_stat_counts_lines)
               "sed -i 3d file; echo x >>file; echo y >>file; printf '\\0b' >>bin;"
               "rm -r gone dir; echo n >new; mv m moved");
     scene_shows(&scene, (struct show_options){.form = SHOW_STAT},
-                " bin | binary, 2 -> 4 bytes\n dir/ | directory, deleted\n file | +2 -1\n"
+                " bin | 2 -> 4 bytes\n dir/ | directory, deleted\n file | +2 -1\n"
                 " gone | +0 -1\n m -> moved | moved\n new | +1 -0\n"
                 " 6 files changed, 1 added, 2 deleted, 1 moved, 3 lines added, 2 lines deleted\n");
     scene_end(&scene);
@@ -273,6 +289,7 @@ int main(void)
 
     tcase_add_test(tcase, git_takes_the_patch);
     tcase_add_test(tcase, git_takes_binary_files_and_odd_names);
+    tcase_add_test(tcase, files_with_very_many_lines_cost_little);
     tcase_add_test(tcase, a_list_says_what_it_is_in_words);
     tcase_add_test(tcase, a_text_has_no_escape_of_a_file);
     tcase_add_test(tcase, a_stat_counts_lines);
