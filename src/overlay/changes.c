@@ -63,6 +63,13 @@ static void walk_name_level(struct walk *walk, const struct level *level)
     walk->path[walk->path_length] = '\0';
 }
 
+static struct change *row_of(const struct walk *walk, ssize_t row)
+{
+    struct change *items = walk->changes->list.items;
+
+    return items && row != WALK_NO_ROW ? &items[row] : NULL;
+}
+
 /* The directory cannot be read as a whole: its own change says so. */
 static int spoil_level(struct walk *walk, struct level *level, int errnum)
 {
@@ -82,9 +89,11 @@ static int spoil_level(struct walk *walk, struct level *level, int errnum)
             return result;
         level->row = (ssize_t)walk->changes->list.count - 1;
     }
-    row = &walk->changes->list.items[level->row];
-    row->bar = CHANGE_UNREADABLE;
-    row->errnum = errnum;
+    row = row_of(walk, level->row);
+    if (row) {
+        row->bar = CHANGE_UNREADABLE;
+        row->errnum = errnum;
+    }
     return 0;
 }
 
@@ -130,10 +139,10 @@ static int add_unreadable(struct walk *walk, const struct stat *after, int errnu
 
 static int list_level(struct walk *walk);
 
-/* Goes down into a directory of the layer, which is judged already. */
-static int push_level(struct walk *walk, struct entry *upper, struct entry *lower, ssize_t row)
+/* Goes down into a directory of the layer, which is judged already. parent NULL: the top. */
+static int push_level(struct walk *walk, const struct level *parent, struct entry *upper,
+                      struct entry *lower, ssize_t row)
 {
-    const struct level *parent = walk->levels.count ? top_of(walk) : NULL;
     struct level level = {
         .path_length = walk->path_length,
         .row = row,
@@ -141,9 +150,9 @@ static int push_level(struct walk *walk, struct entry *upper, struct entry *lowe
         .has_lower = S_ISDIR(lower->status.st_mode),
         .is_opaque = parent && (parent->is_opaque || entry_has_attribute(upper, OPAQUE_NAME, "y")),
         .has_marks = entry_has_attribute(upper, OPAQUE_NAME, "x")};
-    bool is_barred = row != WALK_NO_ROW && walk->changes->list.items[row].bar != CHANGE_FREE;
+    const struct change *change = row_of(walk, row);
 
-    level.gives_group = upper->status.st_mode & S_ISGID && !is_barred;
+    level.gives_group = upper->status.st_mode & S_ISGID && (!change || change->bar == CHANGE_FREE);
     level.upper = *upper;
     level.lower = level.has_lower ? *lower : (struct entry)ENTRY_NONE;
     if (!vec_push(&walk->levels, level))
@@ -188,7 +197,7 @@ static int judge_name(struct walk *walk, const char *name, bool is_later)
         return lower.status.st_mode ? add_deleted(walk, &lower.status) : 0;
     result = walk_judge(walk, level, &lower, &upper, &row);
     if (result == 0 && S_ISDIR(upper.status.st_mode))
-        result = push_level(walk, &upper, &lower, row);
+        result = push_level(walk, level, &upper, &lower, row);
     return result;
 }
 
@@ -314,7 +323,7 @@ static int push_root(struct walk *walk)
     if (result < 0)
         return error_errno(walk->err, -result, "open %s and its layer", walk->tree->path);
     result = walk_judge(walk, NULL, &lower, &upper, &row);
-    return result < 0 ? result : push_level(walk, &upper, &lower, row);
+    return result < 0 ? result : push_level(walk, NULL, &upper, &lower, row);
 }
 
 static int walk_layer(struct walk *walk)
@@ -378,6 +387,15 @@ int changes_find(const struct overlay_tree *tree, struct changes *ret_changes,
     else
         *ret_changes = changes;
     return result;
+}
+
+const struct change *changes_at(const struct changes *changes, const char *path)
+{
+    struct change wanted = {.path = path};
+
+    return changes->list.count ? bsearch(&wanted, changes->list.items, changes->list.count,
+                                         sizeof(wanted), compare_paths)
+                               : NULL;
 }
 
 void changes_done(struct changes *changes)

@@ -77,4 +77,7 @@ int changes_find(const struct overlay_tree *tree, struct changes *ret_changes,
                  struct bawn_error *err);
 void changes_done(struct changes *changes);
 
+/* That of a path, or NULL. */
+const struct change *changes_at(const struct changes *changes, const char *path);
+
 #endif

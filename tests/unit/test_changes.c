@@ -1,162 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an overlay session changed, of overlays that the kernel made and of layers made by hand. */
 #include "base/cleanup.h"
-#include "base/strbuf.h"
-#include "lib/test.h"
-#include "overlay/changes.h"
+#include "lib/scene.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { PATH_BYTES = TEST_DIR_BYTES + 16, NO_OVERLAY = 77 };
-
-/* A directory with lower, upper, work and merged in it. */
-struct scene {
-    char dir[TEST_DIR_BYTES];
-    struct overlay_tree tree;
-    struct changes changes;
-};
-
-static void write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) < 0)
-        _exit(NO_OVERLAY);
-}
-
-/* Becomes root of a namespace of its own, with the overlay at merged. */
-static void enter_overlay(void)
-{
-    char map[64];
-    unsigned uid = geteuid();
-    unsigned gid = getegid();
-
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-        _exit(NO_OVERLAY);
-    write_file("/proc/self/setgroups", "deny");
-    (void)snprintf(map, sizeof(map), "0 %u 1", uid);
-    write_file("/proc/self/uid_map", map);
-    (void)snprintf(map, sizeof(map), "0 %u 1", gid);
-    write_file("/proc/self/gid_map", map);
-    if (mount("overlay", "merged", "overlay", MS_NOSUID | MS_NODEV,
-              "lowerdir=lower,upperdir=upper,workdir=work,userxattr") < 0)
-        _exit(NO_OVERLAY);
-}
-
-/* attr FILE NAME [VALUE]: sets an extended attribute, or takes it away. */
-#define PRELUDE                                                                                    \
-    "attr() { python3 -c 'import os, sys; a = sys.argv[1:]; "                                      \
-    "os.setxattr(a[0], a[1], a[2].encode()) if a[2:] else os.removexattr(*a)' \"$@\"; }\n"
-
-/* Runs a script in one of the directories: its status. */
-static int run_in(const struct scene *scene, const char *where, const char *script)
-{
-    pid_t pid = fork();
-    char *whole;
-    int status;
-
-    if (pid == 0) {
-        (void)umask(022);
-        if (chdir(scene->dir) < 0 || asprintf(&whole, PRELUDE "%s", script) < 0)
-            _exit(NO_OVERLAY);
-        if (strcmp(where, "merged") == 0)
-            enter_overlay();
-        if (chdir(where) < 0)
-            _exit(NO_OVERLAY);
-        (void)execl("/bin/bash", "bash", "-ec", whole, NULL);
-        _exit(NO_OVERLAY);
-    }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-static void run_well(const struct scene *scene, const char *where, const char *script)
-{
-    ck_assert_msg(run_in(scene, where, script) == 0, "in %s: %s", where, script);
-}
-
-/* False: there is no overlay for this user here. */
-static bool make_scene(struct scene *scene, const char *name, const char *lower_script)
-{
-    char path[PATH_BYTES];
-
-    *scene = (struct scene){.tree = {.path = "/tree"}};
-    test_make_dir(scene->dir, name);
-    run_well(scene, ".", "mkdir lower upper work merged");
-    if (run_in(scene, "merged", "true") == NO_OVERLAY) {
-        test_skip(name, "no overlay in a user namespace");
-        return false;
-    }
-    run_well(scene, "lower", lower_script);
-    (void)snprintf(path, sizeof(path), "%s/lower", scene->dir);
-    scene->tree.lower_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    (void)snprintf(path, sizeof(path), "%s/upper", scene->dir);
-    scene->tree.upper_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    ck_assert_int_ge(scene->tree.lower_fd, 0);
-    ck_assert_int_ge(scene->tree.upper_fd, 0);
-    return true;
-}
-
-static void find(struct scene *scene)
-{
-    struct bawn_error err = {0};
-
-    changes_done(&scene->changes);
-    ck_assert_msg(changes_find(&scene->tree, &scene->changes, &err) == 0, "%s", err.message);
-}
-
-static void end_scene(struct scene *scene)
-{
-    changes_done(&scene->changes);
-    (void)close(scene->tree.lower_fd);
-    (void)close(scene->tree.upper_fd);
-}
-
-/* One line for each: kind, what in letters, bar, path, from. */
-static void add_change(struct strbuf *out, const struct change *change)
-{
-    static const char letters[] = "cmat";
-    static const char *const bars[] = {"", " device", " socket", " set-id", " unreadable"};
-
-    strbuf_addf(out, "%c", "AMDR"[change->kind]);
-    for (unsigned i = 0; i < 3; i++) /* times differ by chance */
-        if (change->what & 1U << i)
-            strbuf_addf(out, "%c", letters[i]);
-    strbuf_add(out, " /");
-    strbuf_add_escaped(out, change->path);
-    if (change->from) {
-        strbuf_add(out, " < ");
-        strbuf_add_escaped(out, change->from);
-    }
-    strbuf_addf(out, "%s%s\n", change->is_moved ? " moved" : "", bars[change->bar]);
-}
-
-static void scene_has(struct scene *scene, const char *wanted)
-{
-    autostrbuf struct strbuf out = {0};
-
-    find(scene);
-    vec_each (&scene->changes.list, change)
-        add_change(&out, change);
-    ck_assert_str_eq(out.text ? out.text : "", wanted);
-}
 
 /* What a script in the overlay changes of a tree that another made. */
 static void overlay_changes(const char *lower_script, const char *script, const char *wanted)
 {
     struct scene scene;
 
-    if (!make_scene(&scene, "overlay", lower_script))
+    if (!scene_make(&scene, "overlay", lower_script))
         return;
-    run_well(&scene, "merged", script);
+    scene_run(&scene, "merged", script);
     scene_has(&scene, wanted);
-    end_scene(&scene);
+    scene_end(&scene);
 }
 
 START_TEST(each_kind_of_change_is_found)
@@ -230,6 +93,229 @@ START_TEST(files_that_moved_name_where_they_came_from)
 }
 END_TEST
 
+/* A layer that was made by hand, by a script in upper. */
+static void layer_changes(const char *lower_script, const char *script, const char *wanted)
+{
+    struct scene scene;
+
+    if (!scene_make(&scene, "layer", lower_script))
+        return;
+    scene_run(&scene, "upper", script);
+    scene_has(&scene, wanted);
+    scene_end(&scene);
+}
+
+START_TEST(names_may_be_any_bytes)
+{
+    overlay_changes(
+        "echo >$'a\\nb'; echo >-rf; mkdir $'\\377\\376'; echo >$'\\377\\376/\\033[31m'; mkdir a;"
+        "echo >a/z; echo >a-b; echo >'a b'",
+        "echo x >$'a\\nb'; rm ./-rf; echo y >$'\\377\\376/\\033[31m'; echo star >'*'; echo x >a/z;"
+        "echo x >a-b; echo x >'a b'; echo one >$'a/\\001'",
+        "A /*\nD /-rf\nA /a/\\x01\nMc /a/z\nMc /a\\nb\nMc /a b\nMc /a-b\n"
+        "Mc /\\xff\\xfe/\\x1b[31m\n");
+}
+END_TEST
+
+START_TEST(forged_attributes_say_no_more_than_the_kernel_reads)
+{
+    layer_changes(
+        "mkdir dir opaque marks deep; echo a >dir/file; echo b >opaque/file; echo c >marks/one;"
+        "echo d >marks/two; echo e >file; mkdir -p deep/er; echo f >deep/er/x",
+        "mkdir dir opaque marks deep; attr dir user.overlay.redirect /../../etc;"
+        "attr dir user.overlay.opaque yy; attr . user.overlay.opaque y;"
+        "attr opaque user.overlay.opaque y; attr marks user.overlay.opaque x;"
+        ": >marks/one; attr marks/one user.overlay.whiteout y; : >marks/none;"
+        "attr marks/none user.overlay.whiteout y; echo full >marks/two;"
+        "attr marks/two user.overlay.whiteout y; : >dir/file;"
+        "attr dir/file user.overlay.whiteout y; echo e >file;"
+        "attr file user.overlay.opaque y; attr file user.overlay.metacopy x;"
+        "attr deep user.overlay.opaque $(printf %04000d 0); mkdir deep/er",
+        "Mc /dir/file\nD /marks/one\nMc /marks/two\nD /opaque/file\n");
+}
+END_TEST
+
+START_TEST(nothing_in_a_layer_is_waited_for)
+{
+    layer_changes("echo a >file; mkfifo fifo same",
+                  "mkfifo file new; mkfifo same; mkfifo -m 600 fifo;"
+                  "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")'",
+                  "Mm /fifo\nR /file\nA /new\nA /sock socket\n");
+}
+END_TEST
+
+START_TEST(devices_are_never_applied)
+{
+    struct scene scene;
+
+    if (!scene_make(&scene, "devices", "echo >file; echo >gone"))
+        return;
+    if (scene_try(&scene, "upper",
+                  "mknod null c 1 3; mknod file b 7 0; mknod gone c 0 0; mknod no c 0 0"))
+        test_skip("devices", "root may make no devices here");
+    else
+        scene_has(&scene, "R /file device\nD /gone\nA /null device\n");
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(set_id_is_what_the_tree_has_or_is_barred)
+{
+    layer_changes(
+        "echo a >has; echo b >keeps; echo c >other; chmod 4755 has keeps other; echo d >plain;"
+        "mkdir group; chmod 2755 group; mkdir free",
+        "echo a >has; chmod 4711 has; echo b >keeps; chmod 4755 keeps; echo evil >other;"
+        "chmod 4755 other; echo d >plain; chmod 2755 plain; echo x >new; chmod 6755 new;"
+        "mkdir -p group/made/deep; chmod 2755 group group/made group/made/deep;"
+        "mkdir -p free/made/deep; chmod 2755 free/made free/made/deep; ln -s has link",
+        "A /free/made set-id\nA /free/made/deep set-id\nA /group/made\nA /group/made/deep\n"
+        "Mm /has\nA /link\nA /new set-id\nMc /other set-id\nMm /plain set-id\n");
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_says_so)
+{
+    layer_changes(
+        "echo a >file; mkdir dir; echo b >dir/x; echo c >secret; chmod 0 secret; mkdir closed;"
+        "echo d >closed/x; chmod 0 closed; echo same >same",
+        "echo a >file; chmod 0 file; mkdir dir; echo e >dir/x; chmod 0 dir; echo c >secret;"
+        "echo f >new; chmod 0 new; mkdir closed made; echo g >closed/x; echo h >made/x;"
+        "chmod 0 made; chmod 600 secret",
+        "Mm /closed\nM /closed/x unreadable\nMm /dir unreadable\nMcm /file unreadable\n"
+        "A /made unreadable\nA /new unreadable\nMcm /secret unreadable\n");
+}
+END_TEST
+
+START_TEST(links_are_never_followed)
+{
+    layer_changes(
+        "mkdir dir; echo a >dir/passwd; ln -s /etc out; mkdir etc; ln -s ../dir etc/link",
+        "ln -s /etc dir; mkdir out; cp /etc/passwd out; mkdir -p etc/link; echo >etc/link/passwd",
+        "R /dir\nR /etc/link\nA /etc/link/passwd\nR /out\nA /out/passwd\n");
+}
+END_TEST
+
+START_TEST(ten_thousand_entries)
+{
+    struct scene scene;
+    size_t deleted = 0;
+
+    if (!scene_make(&scene, "many", "mkdir a b; touch $(seq -f 'a/%g' 5000) $(seq -f 'b/%g' 5000)"))
+        return;
+    scene_run(&scene, "merged", "rm -r a; cp -r b c; cp -r b e; chmod 600 b/1*00");
+    scene_find(&scene);
+    vec_each (&scene.changes.list, change)
+        deleted += change->kind == CHANGE_DELETED;
+    ck_assert_uint_eq(deleted, 1);
+    ck_assert_uint_eq(scene.changes.list.count, 1 + 2 + 5000 + 5000 + 11);
+    for (size_t i = 0; i < scene.changes.list.count; i++) {
+        const struct change *change = &scene.changes.list.items[i];
+
+        ck_assert_ptr_eq(changes_at(&scene.changes, change->path), change);
+    }
+    ck_assert_ptr_null(changes_at(&scene.changes, "b"));
+    scene_end(&scene);
+}
+END_TEST
+
+static void have_few_descriptors(void)
+{
+    struct rlimit few = {.rlim_cur = 160, .rlim_max = 160};
+
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+/* A chain of directories "a" with a directory "z" at each, where statements of Python's make files.
+ */
+#define DEEP(count, made)                                                                          \
+    "python3 -c 'import os\n"                                                                      \
+    "def put(name, text): open(\"z/\" + name, \"w\").write(text)\n"                                \
+    "for i in range(" #count "): os.mkdir(\"z\"); put(\"same\", str(i)); " made                    \
+    "; os.mkdir(\"a\"); os.chdir(\"a\")'"
+
+/* The chain is longer than what is held open, and there is more at each. */
+START_TEST(deep_directories_are_opened_again)
+{
+    struct scene scene;
+
+    if (!scene_make(&scene, "deep", DEEP(300, "put(\"gone\", \"\"); put(\"changed\", \"\")")))
+        return;
+    scene_run(&scene, "upper",
+              DEEP(300, "put(\"changed\", \"1\"); put(\"new\", \"\");"
+                        "os.setxattr(\"z\", \"user.overlay.opaque\", b\"y\")"));
+    have_few_descriptors();
+    scene_find(&scene);
+    ck_assert_uint_eq(scene.changes.list.count, 3 * 300);
+    vec_each (&scene.changes.list, change)
+        ck_assert_int_eq(change->bar, CHANGE_FREE);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_path_is_as_long_as_paths_may_be)
+{
+    struct scene scene;
+    const struct change *last;
+
+    if (!scene_make(&scene, "long", "true"))
+        return;
+    scene_run(&scene, "upper",
+              "python3 -c 'import os\nfor i in range(2100): os.mkdir(\"d\"); os.chdir(\"d\")'");
+    have_few_descriptors();
+    scene_find(&scene);
+    ck_assert_uint_eq(scene.changes.list.count, 2048);
+    last = &scene.changes.list.items[2047];
+    ck_assert_uint_eq(strlen(last->path), 4095);
+    ck_assert_int_eq(last->bar, CHANGE_UNREADABLE);
+    ck_assert_int_eq(last->errnum, ENAMETOOLONG);
+    ck_assert_int_eq(scene.changes.list.items[2046].bar, CHANGE_FREE);
+    scene_end(&scene);
+    scene_run(&scene, "upper",
+              "python3 -c 'import os\nwhile os.path.exists(\"d\"): os.chdir(\"d\")\n"
+              "for i in range(2100): os.chdir(\"..\"); os.rmdir(\"d\")'");
+}
+END_TEST
+
+START_TEST(the_tree_may_change_meanwhile)
+{
+    struct scene scene;
+    pid_t changer;
+
+    if (!scene_make(&scene, "races",
+                    "mkdir -p a/b/c; touch a/b/c/{1..50} a/b/{1..50}; echo x >a/b/7"))
+        return;
+    scene_run(&scene, "upper",
+              "mkdir -p a/b/c a/new; echo y >a/b/7; touch a/b/c/{40..60}; echo z >a/b/9;"
+              "attr a/b/c user.overlay.opaque y");
+    changer = fork();
+    if (changer == 0) {
+        (void)setpgid(0, 0);
+        (void)scene_try(
+            &scene, "lower",
+            "while :; do mv a/b x; mkdir -p a/b; mkfifo a/b/7; ln -s / a/b/c; rm -r a/b;"
+            "mv x a/b; rm -r a/b/9; mkdir a/b/9; rm -r a/b/9; echo >a/b/9; done");
+        _exit(0);
+    }
+    (void)setpgid(changer, changer);
+    for (unsigned i = 0; i < 200; i++)
+        scene_find(&scene);
+    ck_assert_int_eq(kill(-changer, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(changer, NULL, 0), changer);
+    scene_end(&scene);
+}
+END_TEST
+
+START_TEST(a_layer_that_is_not_there_is_an_error)
+{
+    struct overlay_tree tree = {.path = "/t", .lower_fd = -1, .upper_fd = -1};
+    struct changes changes = {0};
+    struct bawn_error err = {0};
+
+    ck_assert_int_eq(changes_find(&tree, &changes, &err), -EBADF);
+    ck_assert_str_eq(err.message, "open /t and its layer: Bad file descriptor");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("changes");
@@ -242,6 +328,21 @@ int main(void)
     tcase_add_test(tcase, files_become_directories_and_back);
     tcase_add_test(tcase, links_lead_elsewhere);
     tcase_add_test(tcase, files_that_moved_name_where_they_came_from);
+    tcase_add_test(tcase, names_may_be_any_bytes);
+    tcase_add_test(tcase, forged_attributes_say_no_more_than_the_kernel_reads);
+    tcase_add_test(tcase, nothing_in_a_layer_is_waited_for);
+    /* Only root makes devices, and it reads everything. */
+    if (geteuid() == 0)
+        tcase_add_test(tcase, devices_are_never_applied);
+    else
+        tcase_add_test(tcase, what_cannot_be_read_says_so);
+    tcase_add_test(tcase, set_id_is_what_the_tree_has_or_is_barred);
+    tcase_add_test(tcase, links_are_never_followed);
+    tcase_add_test(tcase, ten_thousand_entries);
+    tcase_add_test(tcase, deep_directories_are_opened_again);
+    tcase_add_test(tcase, a_path_is_as_long_as_paths_may_be);
+    tcase_add_test(tcase, the_tree_may_change_meanwhile);
+    tcase_add_test(tcase, a_layer_that_is_not_there_is_an_error);
     suite_add_tcase(suite, tcase);
     return test_run(suite, "changes");
 }
