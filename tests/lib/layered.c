@@ -15,17 +15,44 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+static char *fast_base(void)
+{
+    static char base[] = "/dev/shm/bawn-test.XXXXXX";
+
+    return base;
+}
+
+static bool takes_attributes(const char *dir)
+{
+    return setxattr(dir, "user.test", "1", 1, 0) == 0 && removexattr(dir, "user.test") == 0;
+}
+
 const char *layered_fast_dir(void)
 {
-    char path[] = "/dev/shm/bawn-test.XXXXXX";
-    int fd = mkstemp(path);
-    bool is_good = fd >= 0 && fsetxattr(fd, "user.test", "1", 1, 0) == 0;
+    return takes_attributes(fast_base()) ? fast_base() : test_base();
+}
 
-    if (fd >= 0) {
-        (void)close(fd);
-        (void)unlink(path);
-    }
-    return is_good ? "/dev/shm" : "/tmp";
+const char *layered_slow_dir(void)
+{
+    return test_base();
+}
+
+static void remove_all(const char *path)
+{
+    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    (void)named_remove(fd, path + 1);
+    (void)close(fd);
+}
+
+int layered_test_run(Suite *suite, const char *name)
+{
+    bool is_made = mkdtemp(fast_base()) != NULL;
+    int status = test_run(suite, name);
+
+    if (is_made)
+        remove_all(fast_base());
+    return status;
 }
 
 static int open_path(const char *dir, const char *name)
@@ -50,7 +77,7 @@ static void make_dir(const char *dir, const char *name, mode_t mode)
 void layered_init(struct layered *layered, const char *tree_base, const char *store_base)
 {
     *layered = (struct layered){0};
-    (void)snprintf(layered->dir, sizeof(layered->dir), "%s/bawn-test-tree.XXXXXX", tree_base);
+    (void)snprintf(layered->dir, sizeof(layered->dir), "%s/tree.XXXXXX", tree_base);
     (void)snprintf(layered->store, sizeof(layered->store), "%s/bawn-test-store.XXXXXX", store_base);
     ck_assert_ptr_nonnull(mkdtemp(layered->dir));
     ck_assert_ptr_nonnull(mkdtemp(layered->store));
@@ -68,17 +95,6 @@ void layered_init(struct layered *layered, const char *tree_base, const char *st
     layered->tree.tree = (struct overlay_tree){.path = layered->lower,
                                                .lower_fd = open_path(layered->dir, "lower"),
                                                .upper_fd = open_path(layered->store, "1/upper")};
-}
-
-static void remove_all(const char *path)
-{
-    char name[PATH_MAX];
-    int fd;
-
-    (void)snprintf(name, sizeof(name), "%s", path);
-    fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    (void)named_remove(fd, name + 1);
-    (void)close(fd);
 }
 
 void layered_done(struct layered *layered)

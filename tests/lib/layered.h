@@ -23,8 +23,12 @@ struct layered {
     struct timespec since;
 };
 
-/* Where file systems are fast and know attributes of users. */
+/* Where file systems are fast and know attributes of users; with what the cases leave it goes when
+ * all have ended. */
 const char *layered_fast_dir(void);
+const char *layered_slow_dir(void); /* on another file system, if there are two */
+struct Suite;
+int layered_test_run(struct Suite *suite, const char *name);
 
 /* Makes both below these directories. */
 void layered_init(struct layered *layered, const char *tree_base, const char *store_base);

@@ -409,6 +409,75 @@ START_TEST(nothing_lands_outside)
 }
 END_TEST
 
+START_TEST(several_trees_are_one_apply)
+{
+    struct layered one, other;
+    struct apply_tree trees[2];
+    struct apply_result result;
+    struct bawn_error err = {0};
+    char path[2 * LAYERED_DIR_BYTES];
+    autofree char *before = NULL;
+
+    if (!begin(&one, "echo a >file", "echo x >file; echo >new"))
+        return;
+    ck_assert(begin(&other, "echo b >file; echo c >gone", "echo y >file; rm gone"));
+    /* The second layer is number 2 of the first one's store. */
+    (void)snprintf(path, sizeof(path), "%s/2", one.store);
+    (void)snprintf(other.store + strlen(other.store), sizeof(other.store) - strlen(other.store),
+                   "/1");
+    ck_assert_int_eq(rename(other.store, path), 0);
+    trees[0] = one.tree;
+    trees[1] = other.tree;
+    trees[1].number = 2;
+    before = layered_picture(one.lower, LAYERED_INODE);
+    layered_must(&other, "lower", "echo theirs >file");
+    ck_assert_int_eq(apply_changes(one.store_fd, trees, 2, ALL, &result, &err), -ECANCELED);
+    apply_result_done(&result);
+    unchanged(&one, before);
+    layered_must(&other, "lower", "echo b >file");
+    changes_done(&other.changes);
+    ck_assert_int_eq(changes_find(&other.tree.tree, &other.changes, &err), 0);
+    ck_assert_msg(apply_changes(one.store_fd, trees, 2, ALL, &result, &err) == 0, "%s",
+                  err.message);
+    ck_assert_uint_eq(result.done, 4);
+    apply_result_done(&result);
+    layered_must(&one, "lower", "test $(cat file) = x; test -e new");
+    layered_must(&other, "lower", "test $(cat file) = y; test ! -e gone");
+    ck_assert_int_eq(undo(&one), 0);
+    unchanged(&one, before);
+    layered_must(&other, "lower", "test $(cat file) = b; test $(cat gone) = c");
+    layered_done(&other);
+    layered_done(&one);
+}
+END_TEST
+
+START_TEST(owners_stay_and_set_id_bits_do_not)
+{
+    struct layered layered;
+
+    if (geteuid() != 0) {
+        test_skip("apply_owners", "gives files to others: only as root");
+        return;
+    }
+    layered_init(&layered, layered_fast_dir(), layered_fast_dir());
+    layered_must(&layered, "lower",
+                 "echo a >file; chown 1:2 file; chmod 6755 file; mkdir d;"
+                 "chmod 2775 d; chown :3 d");
+    layered_must(&layered, "upper",
+                 "echo b >file; chmod 755 file; echo n >new; chown 4:5 new; mkdir d;"
+                 "chmod 2775 d; chown :3 d; mkdir d/in; chown :3 d/in; chmod 2755 d/in");
+    ck_assert_int_eq(apply(&layered, &(struct apply_options){.conflicts = APPLY_MINE},
+                           "done d/in\ndone file\ndone new\n"),
+                     0);
+    layered_must(&layered, "lower",
+                 "test $(stat -c %u:%g:%a file) = 1:2:755; test $(stat -c %u:%g new) = 4:5;"
+                 "test $(stat -c %g:%a d/in) = 3:2755");
+    ck_assert_int_eq(undo(&layered), 0);
+    layered_must(&layered, "lower", "test $(stat -c %u:%g:%a file) = 1:2:6755; test ! -e d/in");
+    layered_done(&layered);
+}
+END_TEST
+
 struct somebody {
     struct layered *layered;
     const char *script;
@@ -517,8 +586,10 @@ int main(void)
     tcase_add_test(tcase, what_belongs_to_files_is_kept);
     tcase_add_test(tcase, what_somebody_changed_is_not_taken_back);
     tcase_add_test(tcase, nothing_lands_outside);
+    tcase_add_test(tcase, several_trees_are_one_apply);
+    tcase_add_test(tcase, owners_stay_and_set_id_bits_do_not);
     tcase_add_test(tcase, who_changes_the_tree_meanwhile_gets_nothing_written_elsewhere);
     tcase_add_test(tcase, a_full_disk_leaves_the_tree_as_it_was);
     suite_add_tcase(suite, tcase);
-    return test_run(suite, "apply");
+    return layered_test_run(suite, "apply");
 }
