@@ -198,7 +198,7 @@ static int copy_file(int from_fd, const char *from, int to_fd, const char *to, c
     r = bytes ? file_put(out, bytes, length) : copy_bytes(in, out);
     if (r == 0)
         r = finish(in, out, &st, how);
-    if (r == 0 && fsync(out) < 0)
+    if (r == 0 && !how->is_left && fsync(out) < 0)
         r = -errno;
     return r;
 }

@@ -12,6 +12,7 @@ struct copy_how {
     bool is_exact; /* of the host's own things, to be put back: set-id bits and all attributes, too
                     */
     bool has_owner;
+    bool is_left;  /* not waited for: the caller waits for the disk as a whole */
     bool is_now;   /* the time of the copy is its own */
     mode_t set_id; /* bits that the copy may have, if what is copied has them */
     uid_t uid;

@@ -21,7 +21,9 @@ enum perform_what {
 int perform_dirs(const struct journal *journal, enum perform_what what, struct bawn_error *err);
 int perform_sync_dirs(const struct journal *journal, struct bawn_error *err);
 
-/* Waits until what was staged is on the disk. */
+/* Waits until what was staged is on the disk. Files are waited for one by one when they are staged,
+ * unless they are many or in new directories. */
+enum { PERFORM_SYNC_EACH = 64 };
 int perform_sync(const struct journal *journal, struct bawn_error *err);
 
 /* After the commit: puts everything new in its place, up to "placed". */

@@ -119,16 +119,15 @@ int perform_sync_dirs(const struct journal *journal, struct bawn_error *err)
 
 int perform_sync(const struct journal *journal, struct bawn_error *err)
 {
-    bool has_dirs = false, has_copies = false;
+    bool has_many = journal->ops.count > PERFORM_SYNC_EACH, has_copies = false;
     int r = perform_sync_dirs(journal, err);
 
     vec_each (&journal->ops, op) {
-        has_dirs |= op->has_new && !*op->fetched && S_ISDIR(op->new_mode);
+        has_many |= op->has_new && !*op->fetched && S_ISDIR(op->new_mode);
         has_copies |= op->keep == JOURNAL_COPY;
     }
-    /* Files are waited for one by one; of directories with all in them it is too many. */
     vec_each (&journal->trees, tree)
-        if (r == 0 && has_dirs && sync_dir(tree->fd, true) < 0)
+        if (r == 0 && has_many && sync_dir(tree->fd, true) < 0)
             r = error_errno(err, errno, "sync %s", tree->path);
     if (r == 0 && sync_dir(journal->dir_fd, has_copies) < 0)
         r = error_errno(err, errno, "sync the store");

@@ -40,13 +40,17 @@ static char *staged_path(const struct plan *plan, const struct change *change,
     return path;
 }
 
-static struct copy_how how_of(const struct change *change, const struct choice *choice)
+static struct copy_how how_of(const struct plan *plan, const struct change *change,
+                              const struct choice *choice)
 {
+    const struct journal *journal = &plan->journal;
     bool is_changed = change->kind == CHANGE_CHANGED;
     const struct stat *owner = is_changed ? &change->before : &change->after;
     struct copy_how how = {.has_owner = is_changed || geteuid() == 0,
                            .uid = owner->st_uid,
                            .gid = owner->st_gid,
+                           .is_left = journal->ops.count > PERFORM_SYNC_EACH ||
+                                      strcmp(journal->ops.items[choice->op].path, change->path),
                            .is_now = choice->is_merged};
 
     /* SECURITY: set-id bits never come with new bytes; where only the rest changed they stay. */
@@ -85,7 +89,7 @@ static int stage_entry(struct staging *staging, const struct plan_tree *tree,
                        const struct change *change, const struct choice *choice, int to_fd,
                        const char *to, const char *path)
 {
-    const struct copy_how how = how_of(change, choice);
+    const struct copy_how how = how_of(staging->plan, change, choice);
     const char *from;
     autoclose int from_fd = named_open_parent(tree->tree->upper_fd, change->path, &from);
     struct stat st;
@@ -123,7 +127,7 @@ static int stage_change(struct staging *staging, const struct plan_tree *tree,
 static int finish_dir(const struct plan *plan, const struct plan_tree *tree,
                       const struct change *change, const struct choice *choice)
 {
-    const struct copy_how how = how_of(change, choice);
+    const struct copy_how how = how_of(plan, change, choice);
     autofree char *path = staged_path(plan, change, choice);
     autoclose int from_fd = -EBADF, to_fd = -EBADF;
     const char *from, *to;
