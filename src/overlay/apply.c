@@ -236,6 +236,24 @@ int apply_recover(int store_fd, const struct apply_options *options,
     return perform_clean(&journal, err);
 }
 
+int apply_abandon(int store_fd, struct bawn_error *err)
+{
+    autojournal struct journal journal = {.dir_fd = -EBADF, .file_fd = -EBADF};
+    char from[JOURNAL_NAME_BYTES], to[JOURNAL_NAME_BYTES];
+    int r = journal_read(&journal, store_fd, "journal", err);
+
+    if (r <= 0)
+        return r;
+    (void)snprintf(from, sizeof(from), "journal-%s", journal.id);
+    (void)snprintf(to, sizeof(to), "abandoned-%s", journal.id);
+    if (renameat(store_fd, from, store_fd, to) < 0 && errno != ENOENT)
+        return error_errno(err, errno, "rename %s", from);
+    (void)snprintf(to, sizeof(to), "abandoned-%s/journal", journal.id);
+    if (renameat(store_fd, "journal", store_fd, to) < 0)
+        return error_errno(err, errno, "put the journal away");
+    return 0;
+}
+
 int apply_forget(int store_fd, struct bawn_error *err)
 {
     autonamed struct named_list names = {0};

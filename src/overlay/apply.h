@@ -97,6 +97,10 @@ enum apply_recovered {
 int apply_recover(int store_fd, const struct apply_options *options,
                   enum apply_recovered *ret_recovered, struct bawn_error *err);
 
+/* For when that is not possible any more, since a directory in which it worked is gone: nothing is
+ * done to any tree, and what was kept stays in the store as "abandoned-ID". */
+int apply_abandon(int store_fd, struct bawn_error *err);
+
 /* Gives up what is kept for taking the last apply back. */
 int apply_forget(int store_fd, struct bawn_error *err);
 

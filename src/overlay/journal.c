@@ -267,6 +267,8 @@ static void remove_others(const struct journal *journal, const char *kept_id)
 
 int journal_finish(struct journal *journal, struct bawn_error *err)
 {
+    /* What was put away is on the disk before the journal says so. */
+    (void)fsync(journal->dir_fd);
     journal_step(journal);
     if (renameat(journal->store_fd, JOURNAL_NAME, journal->store_fd, JOURNAL_LAST) < 0)
         return error_errno(err, errno, "put the journal away");

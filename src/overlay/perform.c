@@ -200,13 +200,15 @@ static int with_scene(const struct journal *journal, const struct journal_op *op
         r = act(journal, op, &scene);
         close(scene.dir_fd);
     }
-    if (r == 0)
+    if (r == 0 || perform_may_be_gone(journal, r))
         return 0;
     if (r == -ESTALE || r == -EEXIST)
         return error_set(err, -r, "apply.changed_meanwhile",
                          "%s/%s was changed while changes were applied", tree ? tree->path : "",
                          op->path);
-    return error_errno(err, -r, "change %s/%s", tree ? tree->path : "", op->path);
+    (void)error_errno(err, -r, "change %s/%s", tree ? tree->path : "", op->path);
+    error_hint(err, "if it was moved, put its directory back to where it was, and try again");
+    return r;
 }
 
 int perform_place(struct journal *journal, struct bawn_error *err)

@@ -21,6 +21,10 @@ enum perform_what {
 int perform_dirs(const struct journal *journal, enum perform_what what, struct bawn_error *err);
 int perform_sync_dirs(const struct journal *journal, struct bawn_error *err);
 
+/* Before the commit a directory that somebody took away has nothing in it but what was staged:
+ * there is nothing to take back. */
+bool perform_may_be_gone(const struct journal *journal, int result);
+
 /* Waits until what was staged is on the disk. Files are waited for one by one when they are staged,
  * unless they are many or in new directories. */
 enum { PERFORM_SYNC_EACH = 64 };

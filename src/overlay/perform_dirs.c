@@ -24,12 +24,20 @@ static int fail(const struct journal *journal, const struct journal_dir *dir, in
     return error_errno(err, errnum, "directory %s/%s", tree ? tree->path : "", dir->path);
 }
 
+bool perform_may_be_gone(const struct journal *journal, int result)
+{
+    return !journal->is_committed &&
+           (result == -ENOENT || result == -ENOTDIR || result == -ELOOP || result == -EXDEV);
+}
+
 int perform_open(const struct journal *journal, struct bawn_error *err)
 {
     vec_each (&journal->dirs, dir) {
         autoclose int fd = open_dir(journal, dir);
         struct stat st;
 
+        if (fd < 0 && perform_may_be_gone(journal, fd))
+            continue;
         if (fd < 0 || fstat(fd, &st) < 0)
             return fail(journal, dir, fd < 0 ? -fd : errno, err);
         if (geteuid() == 0 || st.st_uid != geteuid() || (st.st_mode & 0700) == 0700)
@@ -89,7 +97,7 @@ int perform_dirs(const struct journal *journal, enum perform_what what, struct b
             one = set_mode(journal, fd, dir->old_mode, dir->old_times);
         else if (one == 0)
             one = set_mode(journal, fd, dir->new_mode, dir->has_new_times ? dir->new_times : NULL);
-        if (one < 0 && r == 0)
+        if (one < 0 && r == 0 && !perform_may_be_gone(journal, one))
             r = fail(journal, dir, -one, err);
     }
     return r;
