@@ -478,6 +478,36 @@ START_TEST(owners_stay_and_set_id_bits_do_not)
 }
 END_TEST
 
+#define LIST                                                                                       \
+    "import os, struct\n"                                                                          \
+    "def acl(uid): return struct.pack(\"<I\", 2) + b\"\".join(struct.pack(\"<HHI\", *e) for e in " \
+    "[(1, 7, 2**32-1), (2, 7, uid), (4, 5, 2**32-1), (16, 7, 2**32-1), (32, 0, 2**32-1)])\n"
+
+START_TEST(access_lists_are_those_of_the_layer)
+{
+    struct layered layered;
+
+    layered_init(&layered, layered_slow_dir(), layered_slow_dir());
+    layered_must(&layered, "lower",
+                 "mkdir d; python3 -c '" LIST
+                 "os.setxattr(\"d\", \"system.posix_acl_default\", acl(7))'");
+    layered_must(&layered, "upper",
+                 "mkdir d; python3 -c '" LIST
+                 "os.setxattr(\"d\", \"system.posix_acl_default\", acl(7))';"
+                 "mkdir d/in; echo >d/plain; chmod 640 d/plain; python3 -c '" LIST
+                 "os.removexattr(\"d/plain\", \"system.posix_acl_access\")';"
+                 "chmod 640 d/plain; echo >listed; python3 -c '" LIST
+                 "os.setxattr(\"listed\", \"system.posix_acl_access\", acl(8))'");
+    ck_assert_int_eq(apply(&layered, ALL, "done d/in\ndone d/plain\ndone listed\n"), 0);
+    layered_must(&layered, "lower",
+                 "test $(stat -c %a d/plain) = 640; python3 -c '" LIST
+                 "assert os.getxattr(\"listed\", \"system.posix_acl_access\") == acl(8)\n"
+                 "assert os.getxattr(\"d/in\", \"system.posix_acl_default\") == acl(7)\n"
+                 "assert not os.listxattr(\"d/plain\")'");
+    layered_done(&layered);
+}
+END_TEST
+
 struct somebody {
     struct layered *layered;
     const char *script;
@@ -602,6 +632,7 @@ int main(void)
     tcase_add_test(tcase, nothing_lands_outside);
     tcase_add_test(tcase, several_trees_are_one_apply);
     tcase_add_test(tcase, owners_stay_and_set_id_bits_do_not);
+    tcase_add_test(tcase, access_lists_are_those_of_the_layer);
     tcase_add_test(tcase, who_changes_the_tree_meanwhile_gets_nothing_written_elsewhere);
     tcase_add_test(tcase, a_full_disk_leaves_the_tree_as_it_was);
     suite_add_tcase(suite, tcase);
