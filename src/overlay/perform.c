@@ -91,12 +91,20 @@ static int fetch(const struct journal *journal, const struct journal_op *op, str
     return r < 0 ? r : look(scene);
 }
 
-/* Somebody wrote to it after it was looked at: what they wrote would be lost. */
-static bool is_touched(const struct journal_op *op, const struct stat *st)
+/* Somebody wrote to it after it was looked at: what they wrote would be lost. A directory that goes
+ * when an apply is taken back is not kept, and so all in it is looked at again. */
+static bool is_touched(const struct journal *journal, const struct journal_op *op,
+                       const struct scene *scene)
 {
-    return !S_ISDIR(st->st_mode) &&
-           (st->st_size != op->old.st_size || st->st_mtim.tv_sec != op->old.st_mtim.tv_sec ||
-            st->st_mtim.tv_nsec != op->old.st_mtim.tv_nsec);
+    const struct stat *st = &scene->at_target;
+    char digest[NAMED_DIGEST_BYTES];
+
+    if (S_ISDIR(st->st_mode))
+        return journal->verb == JOURNAL_UNDO && *op->digest &&
+               (named_digest(scene->dir_fd, scene->target, digest) < 0 ||
+                strcmp(digest, op->digest) != 0);
+    return st->st_size != op->old.st_size || st->st_mtim.tv_sec != op->old.st_mtim.tv_sec ||
+           st->st_mtim.tv_nsec != op->old.st_mtim.tv_nsec;
 }
 
 static int place(const struct journal *journal, const struct journal_op *op, struct scene *scene)
@@ -115,7 +123,7 @@ static int place(const struct journal *journal, const struct journal_op *op, str
         return rename_here(journal, scene, scene->fresh, scene->target);
     if (!op->has_old)
         return -EEXIST;
-    if (!is_old(op, target) || is_touched(op, target))
+    if (!is_old(op, target) || is_touched(journal, op, scene))
         return -ESTALE;
     return op->has_new ? exchange(journal, scene)
                        : rename_here(journal, scene, scene->target, scene->aside);

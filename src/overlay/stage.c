@@ -221,7 +221,8 @@ int stage_note(struct journal *journal, struct journal_op *op, int dir_fd, const
         return error_errno(err, -r, "look at what becomes %s", op->path);
     op->new_ino = st.st_ino;
     op->new_mode = st.st_mode;
-    op->digest = arena_strdup(&journal->arena, digest);
+    if (journal->verb == JOURNAL_APPLY)
+        op->digest = arena_strdup(&journal->arena, digest);
     return op->digest ? journal_add_staged(journal, op, err) : error_memory(err);
 }
 

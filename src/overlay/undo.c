@@ -92,7 +92,7 @@ static int turn_op(struct undoing *undoing, const struct journal_op *last)
                             .has_old = last->has_new,
                             .keep = JOURNAL_DROP,
                             .fetched = "",
-                            .digest = ""};
+                            .digest = last->digest};
     const char *name, *why;
     char room[JOURNAL_NAME_BYTES];
     autoclose int dir_fd = tree ? named_open_parent(tree->fd, last->path, &name) : -EBADMSG;
