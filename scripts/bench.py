@@ -761,7 +761,7 @@ def copy_programs(build, to):
     """Where every user can run them, and no build changes them meanwhile."""
     to.mkdir()
     tests = [f"tests/bench_{name}" for name in ("spawn", "calls", "exec", "floor", "held", "net")]
-    for name in ("bawn", "bawn-git", "bawn-net", "bawn-policy", *tests):
+    for name in ("bawn", "bawn-changes", "bawn-git", "bawn-net", "bawn-policy", *tests):
         if (build / name).exists():
             shutil.copy(build / name, to)
     for path in (to.parent, to, *to.iterdir()):

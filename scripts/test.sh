@@ -57,7 +57,7 @@ stage() {
     local to=$1 dir=$2
     mkdir -p "$to/bin" "$to/tests"
     find "$dir/tests" -maxdepth 1 -type f -perm -u+x -exec cp {} "$to/bin/" \;
-    cp "$dir/bawn-git" "$dir/bawn-net" "$dir/bawn-policy" "$dir/docgen" "$dir/libbawn.3" "$to/bin/"
+    cp "$dir/bawn-changes" "$dir/bawn-git" "$dir/bawn-net" "$dir/bawn-policy" "$dir/docgen" "$dir/libbawn.3" "$to/bin/"
     cp -r docs examples include README.md Makefile "$to/"
     # Sanitizers do not survive a filter of system calls: the launcher and bawn-net are the plain ones.
     cp build/bawn build/bawn-net "$to/bin/"
@@ -450,8 +450,11 @@ live "many at once" python3 tests/live/soak.py --bawn "$work/plain/bin/bawn" --r
 live "check and the kernel agree" python3 tests/truth/truth.py --bawn "$work/plain/bin/bawn" --seed 1 --cases 40 \
     --seconds 9
 differ "calls are as outside" 5
+differ "what an overlay keeps and apply takes is as outside" 5 --overlay --mode alone --place disk
 if [ "$(id -u)" -eq 0 ]; then
     differ "calls are as outside, as $test_user" 5 --user "$test_user"
+    differ "what an overlay keeps and apply takes is as outside, as $test_user" 5 --overlay --mode alone --place disk \
+        --user "$test_user"
     live "check and the kernel agree, as $test_user" python3 tests/truth/truth.py \
         --bawn "$work/plain/bin/bawn" --user "$test_user" --seed 2 --cases 40 --seconds 9
     live "terminal, as $test_user" runuser -u "$test_user" -- \

@@ -24,7 +24,7 @@
 struct granting {
     struct assembly *assembly;
     const struct layer *layer;
-    bool is_writable; /* as the workspace is */
+    const char *mode; /* as the workspace's: rw, overlay or ro */
 };
 
 enum { WORKTREES_MAX = 512 };
@@ -41,24 +41,25 @@ static int add_rule(struct granting *granting, struct path_rule rule, const char
 }
 
 /* Whether somebody grants or refuses it already: 1 or 0. */
-static int is_granted(const struct granting *granting, const char *path, bool is_writable)
+static int is_granted(const struct granting *granting, const char *path, const char *mode)
 {
-    const enum path_op op = is_writable ? PATH_WRITE : PATH_READ;
+    const enum path_op op = strcmp(mode, "ro") == 0 ? PATH_READ : PATH_WRITE;
     struct path_decision decisions[PATH_OP_COUNT];
 
     if (decide_path(granting->assembly->policy, path, decisions) < 0)
         return error_memory(granting->assembly->err);
-    return decisions[op].access == ACCESS_ALLOW || decide_refuses(&decisions[op], op);
+    return decisions[op].access == ACCESS_ALLOW || decisions[op].access == ACCESS_OVERLAY ||
+           decide_refuses(&decisions[op], op);
 }
 
-static int grant(struct granting *granting, const char *name, const char *path, bool is_writable)
+static int grant(struct granting *granting, const char *name, const char *path, const char *mode)
 {
     struct path_rule rule = {.kind = RULE_PATH, .name = name};
-    int r = is_granted(granting, path, is_writable);
+    int r = is_granted(granting, path, mode);
 
     if (r != 0)
         return r < 0 ? r : 0;
-    (void)rule_set_mode(&rule, is_writable ? "rw" : "ro");
+    (void)rule_set_mode(&rule, mode);
     return add_rule(granting, rule, path);
 }
 
@@ -155,14 +156,14 @@ static int protect_linked(struct granting *granting, const struct repository *fo
 /* The directory that all work trees share. Who grants it himself has all of it. */
 static int grant_common(struct granting *granting, const struct repository *found)
 {
-    int r = is_granted(granting, found->common_dir, granting->is_writable);
+    int r = is_granted(granting, found->common_dir, granting->mode);
 
     if (r == 0) {
         r = protect_others(granting, found->common_dir);
         if (r == 0)
             r = protect_linked(granting, found);
         if (r == 0)
-            r = grant(granting, "git-common", found->common_dir, granting->is_writable);
+            r = grant(granting, "git-common", found->common_dir, granting->mode);
     }
     return r < 0 ? r : protect_all(granting, found);
 }
@@ -203,7 +204,7 @@ static int grant_all(struct granting *granting, const struct repository *found)
 {
     const struct policy *policy = granting->assembly->policy;
     bool is_inside = strcmp(found->top, policy->workspace) == 0;
-    int r = is_inside ? 0 : grant(granting, "repository", found->top, false);
+    int r = is_inside ? 0 : grant(granting, "repository", found->top, "ro");
 
     if (r == 0 && !is_inside)
         r = repeat_refusals(granting, found->top);
@@ -211,7 +212,7 @@ static int grant_all(struct granting *granting, const struct repository *found)
         return r;
     if (strcmp(found->common_dir, found->git_dir) != 0)
         return grant_common(granting, found);
-    r = grant(granting, "git-dir", found->git_dir, granting->is_writable);
+    r = grant(granting, "git-dir", found->git_dir, granting->mode);
     return r < 0 ? r : protect_all(granting, found);
 }
 
@@ -248,7 +249,9 @@ int assembly_grant_repository(struct assembly *assembly)
         return error_memory(assembly->err);
     if (decisions[PATH_READ].access != ACCESS_ALLOW)
         return 0;
-    granting.is_writable = decisions[PATH_WRITE].access == ACCESS_ALLOW;
+    granting.mode = decisions[PATH_WRITE].access == ACCESS_ALLOW     ? "rw"
+                    : decisions[PATH_WRITE].access == ACCESS_OVERLAY ? "overlay"
+                                                                     : "ro";
     granting.layer =
         policy_add_layer(policy, LAYER_BUILTIN, AUTHORITY_BUILTIN, LAYER_REPOSITORY, NULL, NULL);
     if (!granting.layer)

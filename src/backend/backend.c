@@ -41,6 +41,7 @@ static const struct backend table[BACKEND_COUNT + 1] = {
                                   [GUARANTEE_ABSENT] = BY_SUPERVISOR,
                                   [GUARANTEE_LATE] = BY_WATCH,
                                   [GUARANTEE_PATTERN] = BY_MOUNT | BY_SUPERVISOR,
+                                  [GUARANTEE_OVERLAY] = BY_MOUNT,
                                   [GUARANTEE_PRIVATE] = BY_MOUNT,
                                   [GUARANTEE_NODE] = BY_MOUNT,
                                   [GUARANTEE_SERVICE] = BY_MOUNT,

@@ -42,6 +42,7 @@ enum guarantee {
     GUARANTEE_ABSENT,  /* the same of a name that is not there: nobody inside makes it */
     GUARANTEE_LATE,    /* and what others make there is not seen */
     GUARANTEE_PATTERN, /* all names that match, there or not */
+    GUARANTEE_OVERLAY, /* what is written goes to a layer */
     GUARANTEE_PRIVATE, /* an empty place of the sandbox's own, of a size */
     GUARANTEE_NODE,    /* a device or unix socket of the host's, and no other */
     GUARANTEE_SERVICE, /* unix sockets that lie in trees that are shown */

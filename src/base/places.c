@@ -174,6 +174,11 @@ int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_er
     return open_state(PLACES_KEPT, "session.kept", makes, ret_path, err);
 }
 
+int places_open_changes(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
+{
+    return open_state(PLACES_CHANGES, "changes.place", makes, ret_path, err);
+}
+
 int places_open_heads(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err)
 {
     return open_state(PLACES_AUDIT "/" PLACES_HEADS, "audit.place", makes, ret_path, err);

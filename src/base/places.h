@@ -19,6 +19,9 @@
  *           what detached commands said and how they ended. SECURITY: every policy
  *           seals and hides the place, for it tells of other sandboxes, and 'bawn wait'
  *           believes it.
+ * changes   ~/.local/state/bawn/changes, likewise: one directory for each session with
+ *           overlays, by its name: what its commands changed, until somebody takes or drops it.
+ *           SECURITY: what is in the layers was made inside.
  * audit     ~/.local/state/bawn/audit, likewise: one file for each session, with what it was
  *           refused; and in heads, how many records each has and the hash of the last.
  * sessions  bawn in XDG_RUNTIME_DIR where that is the user's alone; else /run/bawn
@@ -46,6 +49,7 @@
 #define PLACES_STATE        ".local/state/bawn" /* in the home */
 #define PLACES_HOMES        PLACES_STATE "/homes"
 #define PLACES_KEPT         PLACES_STATE "/sessions"
+#define PLACES_CHANGES      PLACES_STATE "/changes"
 #define PLACES_AUDIT        PLACES_STATE "/audit"
 #define PLACES_HEADS        "heads"      /* in that */
 #define PLACES_SUPERVISOR   "supervisor" /* beside the sessions */
@@ -69,6 +73,9 @@ int places_find_home(const char *name, bool makes, char ret_path[LIMIT_PATH_BYTE
 /* The same for what is kept of sessions. -ENOENT: it is not there, and was not to be made. Else err
  * says why. */
 int places_open_kept(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err);
+
+/* The same for what sessions changed. */
+int places_open_changes(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err);
 
 /* The same for the heads of audit trails, which are in the directory of the trails. */
 int places_open_heads(bool makes, char ret_path[LIMIT_PATH_BYTES], struct bawn_error *err);

@@ -17,8 +17,10 @@ static const struct {
 } special_keys[] = {
     {"version", "1", "The version of the format."},
     {"sandbox.paths", "NAME: {root, mode, make, suffixes, max_file_bytes}",
-     "A file, or a directory and all below it. mode is ro, rw, overlay (writes go to a layer for "
-     "review), private (an empty tmpfs), ask or deny. With make: true and mode rw, run makes the "
+     "A file, or a directory and all below it. mode is ro, rw, overlay (a directory; writes go to "
+     "a "
+     "layer for review), private (an empty tmpfs), ask or deny. With make: true and mode rw, run "
+     "makes the "
      "directory if it does not exist; not for a project. The tools that ask bawn hold suffixes and "
      "max_file_bytes; the kernel does not."},
     {"tool_rules", "TOOL: {approval_required, allow, ask, deny}",

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernel/sys.h"
 #include "launch/copy.h"
+#include "launch/overlay.h"
 #include "launch/own.h"
 #include "launch/root.h"
 
@@ -222,11 +223,17 @@ static int clone_node(const struct image *image, const struct image_mount *step,
     return tree < 0 ? error_errno(err, errno, "open_tree of a device like %s", source) : tree;
 }
 
+static int refuse_many(struct bawn_error *err)
+{
+    return error_set(err, E2BIG, "launch.trees", "more than %d writable trees", SYNC_FDS);
+}
+
 /* The trees whose files are to belong to the command: only root can give them its ids. */
 static int map_trees(const struct launch_request *request, int userns_fd, int trees[SYNC_FDS],
                      size_t *ret_count, struct bawn_error *err)
 {
     const struct image *image = request->image;
+    const struct launch_layer *layer = request->layers;
 
     *ret_count = 0;
     if (request->skeleton) {
@@ -241,10 +248,18 @@ static int map_trees(const struct launch_request *request, int userns_fd, int tr
         if (!(step->flags & STEP_IDMAP))
             continue;
         if (*ret_count == SYNC_FDS)
-            return error_set(err, E2BIG, "launch.trees", "more than %d writable trees", SYNC_FDS);
+            return refuse_many(err);
         tree = step->step == STEP_NODE   ? clone_node(image, step, err)
                : step->step == STEP_COPY ? copy_open_for(image_string(image, step->source), err)
                                          : root_clone_mapped(image, step, userns_fd, err);
+        if (tree < 0)
+            return tree;
+        trees[(*ret_count)++] = tree;
+        if (step->step != STEP_OVERLAY || !layer)
+            continue;
+        if (*ret_count == SYNC_FDS)
+            return refuse_many(err);
+        tree = overlay_clone_layer(layer++, userns_fd, err);
         if (tree < 0)
             return tree;
         trees[(*ret_count)++] = tree;

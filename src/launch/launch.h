@@ -37,8 +37,18 @@ struct launch_skeleton {
     uint64_t dev, ino;
 };
 
+/* Where what is written to an overlay goes: a directory with "upper" and "work", known by its
+ * number, for whose sake somebody holds it open. */
+struct launch_layer {
+    char path[LIMIT_PATH_BYTES];
+    uint64_t dev, ino;
+    unsigned mode; /* of "upper" when it was opened */
+};
+
 struct launch_request {
     const struct image *image;
+    const struct launch_layer *layers; /* one for each STEP_OVERLAY, in their order; NULL: what is
+                                        * written there goes with the sandbox */
     const struct launch_skeleton *skeleton; /* or NULL */
     /* NULL, or started as soon as pid 1 is confined, without waiting for a word from here. With
      * IMAGE_VETH or IMAGE_ENGINE NULL: that network is made afterwards. */

@@ -91,7 +91,7 @@ static bool changes_mounts(const struct image *image)
     image_each (image, PART_MOUNTS, struct image_mount, step) {
         if (step->step != STEP_MASK_FILE && step->step != STEP_MASK_DIR &&
             step->step != STEP_SHELF && step->step != STEP_SEAL && step->step != STEP_BIND &&
-            step->step != STEP_SHUT && step->step != STEP_KEPT)
+            step->step != STEP_SHUT && step->step != STEP_KEPT && step->step != STEP_OVERLAY)
             continue;
         (void)snprintf(path, sizeof(path), "/%s", image_string(image, step->target));
         if (umount2(path, MNT_DETACH) == 0 ||

@@ -41,6 +41,8 @@ static int place_one(struct root *root, const struct image_mount *step, struct b
 
     if (closed_hides(&root->closed, target)) {
         root->trees += step->flags & STEP_IDMAP ? 1 : 0;
+        root->trees += step->flags & STEP_IDMAP && step->step == STEP_OVERLAY && root->layers;
+        root->overlays += step->step == STEP_OVERLAY;
         return 0;
     }
     result = root_place(root, step, err);
@@ -83,7 +85,8 @@ static int hide(struct root *root, const char *path, struct bawn_error *err)
         const char *source = image_string(root->image, step->source);
         const char *shown = step->step == STEP_AGAIN ? path + 1 : path;
 
-        if (result < 0 || (step->step != STEP_BIND && step->step != STEP_AGAIN) ||
+        if (result < 0 ||
+            (step->step != STEP_BIND && step->step != STEP_OVERLAY && step->step != STEP_AGAIN) ||
             !path_is_below(shown, source))
             continue;
         (void)snprintf(target, sizeof(target), "%s%s", image_string(root->image, step->target),
@@ -181,6 +184,7 @@ int root_make(const struct launch_request *request, const int *trees, int *ret_f
     struct root root = {.image = request->image,
                         .trees = trees,
                         .is_delegated = request->is_delegated,
+                        .layers = request->layers,
                         .fd = -EBADF,
                         .remount_proc = -EBADF};
     const struct image_mount *first = image_part(request->image, PART_MOUNTS);

@@ -7,6 +7,7 @@
 #include "kernel/sys.h"
 #include "launch/copy.h"
 #include "launch/kept.h"
+#include "launch/overlay.h"
 #include "launch/remount.h"
 #include "launch/shut.h"
 
@@ -61,8 +62,8 @@ static int set_attributes(int tree, const struct image_mount *step, int userns_f
     return 0;
 }
 
-static int open_source(const struct image *image, const struct image_mount *step,
-                       struct bawn_error *err)
+int root_open_source(const struct image *image, const struct image_mount *step,
+                     struct bawn_error *err)
 {
     const char *source = image_string(image, step->source);
     int fd = sys_openat2(AT_FDCWD, source, O_PATH | O_CLOEXEC, RESOLVE_HOST);
@@ -78,7 +79,7 @@ static int open_source(const struct image *image, const struct image_mount *step
 int root_clone_mapped(const struct image *image, const struct image_mount *step, int userns_fd,
                       struct bawn_error *err)
 {
-    autoclose int fd = open_source(image, step, err);
+    autoclose int fd = root_open_source(image, step, err);
     autoclose int tree = fd < 0 ? fd : clone_at(fd, err);
     int result = tree < 0 ? tree : set_attributes(tree, step, userns_fd, err);
 
@@ -114,7 +115,7 @@ static int seal_mounted(struct root *root, const struct image_mount *step, int t
 static int clone_source(const struct root *root, const struct image_mount *step,
                         struct bawn_error *err)
 {
-    int fd = open_source(root->image, step, err);
+    int fd = root_open_source(root->image, step, err);
     int tree = fd < 0 ? fd : clone_at(fd, err);
     int result = tree < 0                  ? tree
                  : root->remount_proc >= 0 ? 0
@@ -123,9 +124,7 @@ static int clone_source(const struct root *root, const struct image_mount *step,
     return result < 0 ? result : tree;
 }
 
-/* Moves a tree to its target. Inside a tree of the host the target is opened link-free too. */
-static int attach(struct root *root, const struct image_mount *step, int tree,
-                  struct bawn_error *err)
+int root_attach(struct root *root, const struct image_mount *step, int tree, struct bawn_error *err)
 {
     const char *target = image_string(root->image, step->target);
     uint64_t nofollow = step->flags & STEP_ON_LINK ? O_NOFOLLOW : 0;
@@ -157,9 +156,9 @@ static int place_bind(struct root *root, const struct image_mount *step, struct 
         return 0;
     }
     if (step->flags & STEP_IDMAP)
-        return attach(root, step, *root->trees++, err);
+        return root_attach(root, step, *root->trees++, err);
     tree = clone_source(root, step, err);
-    result = tree < 0 ? tree : attach(root, step, tree, err);
+    result = tree < 0 ? tree : root_attach(root, step, tree, err);
     return result < 0 ? result : seal_mounted(root, step, tree, err);
 }
 
@@ -213,7 +212,7 @@ static int place_again(struct root *root, const struct image_mount *step, struct
     if (at < 0)
         return fail(err, "open", source);
     tree = clone_at(at, err);
-    return tree < 0 ? tree : attach(root, step, tree, err);
+    return tree < 0 ? tree : root_attach(root, step, tree, err);
 }
 
 /* Shows what is on the shelf. */
@@ -226,7 +225,7 @@ static int show_shelf(struct root *root, const struct image_mount *step, const c
     if (step->flags & STEP_IN_TREE) {
         tree = sys_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
         return tree < 0 ? error_errno(err, errno, "open_tree %s", source)
-                        : attach(root, step, tree, err);
+                        : root_attach(root, step, tree, err);
     }
     return mount(source, target, NULL, MS_BIND, NULL) < 0 ? fail(err, "mount on", target) : 0;
 }
@@ -372,7 +371,7 @@ static int clone_node(const struct root *root, const struct image_mount *step,
                       struct bawn_error *err)
 {
     const char *source = image_string(root->image, step->source);
-    autoclose int fd = open_source(root->image, step, err);
+    autoclose int fd = root_open_source(root->image, step, err);
     struct stat status = {0};
 
     if (fd < 0)
@@ -415,7 +414,7 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
     int result = 0;
 
     if (step->flags & STEP_IDMAP)
-        return attach(root, step, *root->trees++, err);
+        return root_attach(root, step, *root->trees++, err);
     if (!(step->flags & STEP_READ_ONLY)) {
         if (mount(source, target, NULL, MS_BIND, NULL) < 0)
             return fail(err, "mount on", target);
@@ -426,7 +425,7 @@ static int place_node(struct root *root, const struct image_mount *step, struct 
              : root->remount_proc >= 0 ? 0
                                        : set_attributes(tree, step, -EBADF, err);
     if (result == 0)
-        result = attach(root, step, tree, err);
+        result = root_attach(root, step, tree, err);
     if (result == 0)
         result = seal_mounted(root, step, tree, err);
     return result < 0 ? result : check_node(root, step, err);
@@ -469,15 +468,15 @@ static int seal_all(struct root *root, const struct image_mount *step, struct ba
 
 static int (*const place[STEP_COUNT])(struct root *root, const struct image_mount *step,
                                       struct bawn_error *err) = {
-    [STEP_DIR] = place_entry,   [STEP_FILE] = place_entry,     [STEP_SYMLINK] = place_entry,
-    [STEP_TEXT] = place_entry,  [STEP_BIND] = place_bind,      [STEP_TMPFS] = place_tmpfs,
-    [STEP_PROC] = place_kernel, [STEP_DEVPTS] = place_kernel,  [STEP_CGROUP] = place_kernel,
-    [STEP_NODE] = place_node,   [STEP_MASK_DIR] = place_shelf, [STEP_MASK_FILE] = place_shelf,
-    [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,  [STEP_PIN] = place_in_place,
-    [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,    [STEP_AGAIN] = place_again,
-    [STEP_SHUT] = place_shut,   [STEP_POOL] = place_pool,      [STEP_PRIVATE] = place_private,
-    [STEP_COPY] = place_copy,   [STEP_KEPT] = place_bind,      [STEP_MASK_KEPT] = mask_kept,
-    [STEP_TOLD] = place_entry,
+    [STEP_DIR] = place_entry,   [STEP_FILE] = place_entry,      [STEP_SYMLINK] = place_entry,
+    [STEP_TEXT] = place_entry,  [STEP_BIND] = place_bind,       [STEP_TMPFS] = place_tmpfs,
+    [STEP_PROC] = place_kernel, [STEP_DEVPTS] = place_kernel,   [STEP_CGROUP] = place_kernel,
+    [STEP_NODE] = place_node,   [STEP_MASK_DIR] = place_shelf,  [STEP_MASK_FILE] = place_shelf,
+    [STEP_SHELF] = place_shelf, [STEP_SEAL] = place_in_place,   [STEP_PIN] = place_in_place,
+    [STEP_SEAL_ALL] = seal_all, [STEP_CLOSE] = close_tmpfs,     [STEP_AGAIN] = place_again,
+    [STEP_SHUT] = place_shut,   [STEP_POOL] = place_pool,       [STEP_PRIVATE] = place_private,
+    [STEP_COPY] = place_copy,   [STEP_KEPT] = place_bind,       [STEP_MASK_KEPT] = mask_kept,
+    [STEP_TOLD] = place_entry,  [STEP_OVERLAY] = overlay_place,
 };
 
 int root_place(struct root *root, const struct image_mount *step, struct bawn_error *err)

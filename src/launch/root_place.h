@@ -19,11 +19,22 @@ struct root {
     int host_proc;     /* for a build that leaves the pid namespace out; else -EBADF */
     int remount_proc;  /* where there is no mount_setattr: the procfs around us; else -EBADF */
     int proc;          /* the procfs around us */
+    const struct launch_layer *layers; /* see launch_request */
+    unsigned overlays;                 /* made so far */
     struct closed closed;
 };
 
 /* Carries out one step; the working directory is the new root. */
 int root_place(struct root *root, const struct image_mount *step, struct bawn_error *err);
+
+/* What a step shows of the host, O_PATH; no link on the way is followed. */
+int root_open_source(const struct image *image, const struct image_mount *step,
+                     struct bawn_error *err);
+
+/* Moves a tree to the step's target. Inside a tree of the host the target is opened link-free too.
+ */
+int root_attach(struct root *root, const struct image_mount *step, int tree,
+                struct bawn_error *err);
 
 /* A tree of the host that becomes the root itself; the working directory is the one it is made in.
  */

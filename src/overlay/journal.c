@@ -108,6 +108,7 @@ static void add_op(struct strbuf *out, const struct journal_op *op)
     words_add_number(out, op->old.st_ino);
     words_add_number(out, (uint64_t)op->old.st_size);
     words_add_time(out, op->old.st_mtim);
+    words_add(out, op->shape);
     strbuf_add(out, "\n");
 }
 

@@ -48,6 +48,7 @@ struct journal_op {
     uint64_t new_ino;    /* 0: not staged */
     mode_t new_mode;
     const char *digest; /* of what was staged, or "" */
+    const char *shape;  /* of a directory that goes: see named_shape; else "" */
 };
 
 /* A directory of the host's that stays: one that is worked in, or one whose mode and attributes

@@ -66,7 +66,8 @@ static bool read_op(struct journal *journal, char *line)
         !next_bool(&line, &op.has_old) || !next_unsigned(&line, &keep) || keep > JOURNAL_COPY ||
         !next_text(journal, &line, &op.fetched) || !next_mode(&line, &op.old.st_mode) ||
         !words_next_number(&line, &ino) || !words_next_number(&line, &size) ||
-        !words_next_time(&line, &op.old.st_mtim) || op.number != journal->ops.count)
+        !words_next_time(&line, &op.old.st_mtim) || !next_text(journal, &line, &op.shape) ||
+        op.number != journal->ops.count)
         return false;
     op.keep = (enum journal_keep)keep;
     op.old.st_ino = ino;

@@ -222,7 +222,7 @@ int named_move(int from_fd, const char *from, int to_fd, const char *to)
         return r < 0 ? r : -EACCES;
     if (named_set_mode(from_fd, from, (st.st_mode & 07777) | 0700) < 0)
         return -EACCES;
-    r = renameat(from_fd, from, to_fd, to) < 0 ? -errno : 0;
+    r = renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) < 0 ? -errno : 0;
     if (r < 0)
         (void)named_set_mode(from_fd, from, st.st_mode & 07777);
     else

@@ -9,37 +9,81 @@
 #include <fcntl.h>
 #include <sha256.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { READ_BYTES = 256 * 1024 };
+enum { READ_BYTES = 256 * 1024 }; /* a block */
 
+/* Where the next bytes are that are no hole; -errno. */
+static off_t next_data(int fd, off_t at)
+{
+    off_t data = lseek(fd, at, SEEK_DATA);
+
+    if (data >= 0)
+        return data - data % READ_BYTES;
+    /* ENXIO: none. Not every file system knows of holes. */
+    return errno == ENXIO ? -ENXIO : at;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t length)
+{
+    return length == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0);
+}
+
+/* By blocks, and those of zeros are left out: a file may say that it is longer than any disk. */
 int named_hash(int fd, char ret_digest[static NAMED_DIGEST_BYTES])
 {
     autofree uint8_t *bytes = malloc(READ_BYTES);
+    uint64_t mark;
     SHA2_CTX context;
+    struct stat st;
     off_t at = 0;
 
     if (!bytes)
         return -ENOMEM;
+    if (fstat(fd, &st) < 0)
+        return -errno;
     SHA256Init(&context);
     for (;;) {
-        ssize_t got = pread(fd, bytes, READ_BYTES, at);
+        size_t length = 0;
+        ssize_t got = 1;
 
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -errno;
-        if (got == 0)
+        at = next_data(fd, at);
+        if (at < 0)
             break;
-        SHA256Update(&context, bytes, (size_t)got);
-        at += got;
+        while (length < READ_BYTES && got > 0) {
+            got = pread(fd, bytes + length, READ_BYTES - length, at + (off_t)length);
+            if (got < 0 && errno == EINTR)
+                got = 1;
+            else if (got < 0)
+                return -errno;
+            else
+                length += (size_t)got;
+        }
+        if (length == 0)
+            break;
+        mark = (uint64_t)at;
+        if (!is_zero(bytes, length)) {
+            SHA256Update(&context, (const uint8_t *)&mark, sizeof(mark));
+            SHA256Update(&context, bytes, length);
+        }
+        at += READ_BYTES;
     }
+    mark = (uint64_t)st.st_size;
+    SHA256Update(&context, (const uint8_t *)&mark, sizeof(mark));
     (void)SHA256End(&context, ret_digest);
     return 0;
 }
 
-static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const char *shown);
+/* Adds what one entry is to the line; shown is "" for the one that it is about. */
+typedef int describe_entry(int dir_fd, const char *name, const char *shown, const struct stat *st,
+                           struct strbuf *line);
 
-static int digest_add_entries(SHA2_CTX *context, int dir_fd, const char *name)
+static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const char *shown,
+                      describe_entry *describe);
+
+static int digest_add_entries(SHA2_CTX *context, int dir_fd, const char *name,
+                              describe_entry *describe)
 {
     autoclose int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     autonamed struct named_list names = {0};
@@ -51,17 +95,16 @@ static int digest_add_entries(SHA2_CTX *context, int dir_fd, const char *name)
     vec_each (&names.list, inner) {
         if (r < 0)
             break;
-        r = digest_add(context, fd, *inner, *inner);
+        r = digest_add(context, fd, *inner, *inner, describe);
     }
     SHA256Update(context, (const uint8_t *)".\n", 2);
     return r;
 }
 
-static int describe(int dir_fd, const char *name, const char *shown, const struct stat *st,
-                    struct strbuf *line)
+static int describe_content(int dir_fd, const char *name, const char *shown, const struct stat *st,
+                            struct strbuf *line)
 {
-    words_add(line, shown);
-    words_add_number(line, st->st_mode);
+    (void)shown;
     if (S_ISREG(st->st_mode)) {
         char digest[NAMED_DIGEST_BYTES];
         struct stat opened;
@@ -78,32 +121,64 @@ static int describe(int dir_fd, const char *name, const char *shown, const struc
             return -errno;
         words_add(line, target);
     }
-    strbuf_add(line, "\n");
-    return line->failed ? -ENOMEM : 0;
+    return 0;
 }
 
-static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const char *shown)
+static int describe_shape(int dir_fd, const char *name, const char *shown, const struct stat *st,
+                          struct strbuf *line)
+{
+    (void)dir_fd;
+    (void)name;
+    /* The directory itself is renamed meanwhile, which changes its times. */
+    if (!*shown)
+        return 0;
+    words_add_number(line, st->st_ino);
+    words_add_number(line, (uint64_t)st->st_size);
+    /* Not that of the inode: an apply may take away another name of the same file. */
+    words_add_time(line, st->st_mtim);
+    return 0;
+}
+
+static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const char *shown,
+                      describe_entry *describe)
 {
     autostrbuf struct strbuf line = {0};
     struct stat st;
     int r = named_stat(dir_fd, name, &st);
 
-    if (r == 0)
-        r = describe(dir_fd, name, shown, &st, &line);
+    if (r < 0)
+        return r;
+    words_add(&line, shown);
+    words_add_number(&line, st.st_mode);
+    r = describe(dir_fd, name, shown, &st, &line);
+    strbuf_add(&line, "\n");
+    if (r == 0 && line.failed)
+        r = -ENOMEM;
     if (r < 0)
         return r;
     SHA256Update(context, (const uint8_t *)line.text, line.length);
-    return S_ISDIR(st.st_mode) ? digest_add_entries(context, dir_fd, name) : 0;
+    return S_ISDIR(st.st_mode) ? digest_add_entries(context, dir_fd, name, describe) : 0;
 }
 
-int named_digest(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES])
+static int digest(int dir_fd, const char *name, describe_entry *describe,
+                  char ret_digest[static NAMED_DIGEST_BYTES])
 {
     SHA2_CTX context;
     int r;
 
     SHA256Init(&context);
-    r = digest_add(&context, dir_fd, name, "");
+    r = digest_add(&context, dir_fd, name, "", describe);
     if (r == 0)
         (void)SHA256End(&context, ret_digest);
     return r;
+}
+
+int named_digest(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES])
+{
+    return digest(dir_fd, name, describe_content, ret_digest);
+}
+
+int named_shape(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES])
+{
+    return digest(dir_fd, name, describe_shape, ret_digest);
 }

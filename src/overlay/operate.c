@@ -95,10 +95,34 @@ static int tell_blocked(struct plan *plan, const struct plan_tree *tree,
         : errnum == ENOTDIR ? "is below something that is no directory on the host"
         : errnum == ELOOP   ? "is below a symbolic link on the host, which is not followed"
         : errnum == EXDEV   ? "is below a mount on the host, which the session did not see"
-                            : strerror(errnum);
+                            : NULL;
 
+    if (!why)
+        return plan_tell(plan, tree->apply->number, change, APPLY_CONFLICT, HINT_AGAIN,
+                         "%s/%s cannot be changed: %s", tree->tree->path, change->path,
+                         strerror(errnum));
     return plan_tell(plan, tree->apply->number, change, APPLY_CONFLICT, HINT_AGAIN, "%s/%s %s",
                      tree->tree->path, change->path, why);
+}
+
+/* What is in a directory that goes. Afterwards it is compared once more: who works in it from now
+ * on shows when it has left its place. As new_op. */
+static int note_shape(struct plan *plan, const struct plan_tree *tree, const struct change *change,
+                      int dir_fd, const char *name, struct journal_op *op)
+{
+    enum base_state state = BASE_SAME;
+    autofree char *which = NULL;
+    char shape[NAMED_DIGEST_BYTES];
+    int r = named_shape(dir_fd, name, shape);
+
+    if (r == 0 && plan->options->conflicts != APPLY_MINE)
+        r = base_compare(&tree->base, tree->tree, change, &state, &which);
+    if (r < 0)
+        return r == -ENOMEM ? r : -r;
+    op->shape = arena_strdup(&plan->journal.arena, shape);
+    if (!op->shape)
+        return -ENOMEM;
+    return state == BASE_SAME ? 0 : ESTALE;
 }
 
 /* 0: an operation was made; > 0: an errno of which the caller tells. */
@@ -109,7 +133,8 @@ static int new_op(struct plan *plan, struct plan_tree *tree, const struct change
                             .tree = tree->apply->number,
                             .has_new = change->kind != CHANGE_DELETED,
                             .fetched = "",
-                            .digest = ""};
+                            .digest = "",
+                            .shape = ""};
     const char *name, *slash = strrchr(change->path, '/');
     autoclose int dir_fd = named_open_parent(tree->tree->lower_fd, change->path, &name);
     autofree char *parent = strndup(change->path, slash ? (size_t)(slash - change->path) : 0);
@@ -129,6 +154,11 @@ static int new_op(struct plan *plan, struct plan_tree *tree, const struct change
         /* Its owner lets himself in. */
         if (fstat(dir_fd, &st) < 0 || st.st_uid != geteuid())
             return EACCES;
+    }
+    if (S_ISDIR(op.old.st_mode)) {
+        r = note_shape(plan, tree, change, dir_fd, name, &op);
+        if (r != 0)
+            return r;
     }
     op.has_old = op.old.st_mode != 0;
     op.keep = !op.has_old                                ? JOURNAL_DROP

@@ -91,28 +91,47 @@ static int fetch(const struct journal *journal, const struct journal_op *op, str
     return r < 0 ? r : look(scene);
 }
 
-/* Somebody wrote to it after it was looked at: what they wrote would be lost. A directory that goes
- * when an apply is taken back is not kept, and so all in it is looked at again. */
-static bool is_touched(const struct journal *journal, const struct journal_op *op,
-                       const struct scene *scene)
+/* Somebody wrote to it after it was looked at: what they wrote would be lost. */
+static bool is_touched(const struct journal_op *op, const struct stat *st)
 {
-    const struct stat *st = &scene->at_target;
-    char digest[NAMED_DIGEST_BYTES];
-
-    if (S_ISDIR(st->st_mode))
-        return journal->verb == JOURNAL_UNDO && *op->digest &&
-               (named_digest(scene->dir_fd, scene->target, digest) < 0 ||
-                strcmp(digest, op->digest) != 0);
-    return st->st_size != op->old.st_size || st->st_mtim.tv_sec != op->old.st_mtim.tv_sec ||
-           st->st_mtim.tv_nsec != op->old.st_mtim.tv_nsec;
+    return !S_ISDIR(st->st_mode) &&
+           (st->st_size != op->old.st_size || st->st_mtim.tv_sec != op->old.st_mtim.tv_sec ||
+            st->st_mtim.tv_nsec != op->old.st_mtim.tv_nsec);
 }
 
-static int place(const struct journal *journal, const struct journal_op *op, struct scene *scene)
+/* What has left its place: the old thing, and nobody worked on it since it was looked at. */
+static int check_out(const struct journal_op *op, const struct scene *scene, const char *name,
+                     const struct stat *st)
+{
+    char shape[NAMED_DIGEST_BYTES];
+    int r;
+
+    if (!is_old(op, st) || is_touched(op, st))
+        return -ESTALE;
+    if (!S_ISDIR(st->st_mode) || !*op->shape)
+        return 0;
+    r = named_shape(scene->dir_fd, name, shape);
+    if (r < 0)
+        return r;
+    return strcmp(shape, op->shape) == 0 ? 0 : -ESTALE;
+}
+
+/* Only now is it certain what was there: between a look and a rename somebody may put something
+ * else in its place. */
+static int check_placed(const struct journal_op *op, const struct scene *scene)
+{
+    if (scene->at_fresh.st_mode)
+        return check_out(op, scene, scene->fresh, &scene->at_fresh);
+    return scene->at_aside.st_mode ? check_out(op, scene, scene->aside, &scene->at_aside) : 0;
+}
+
+static int rename_all(const struct journal *journal, const struct journal_op *op,
+                      struct scene *scene)
 {
     const struct stat *target = &scene->at_target;
     int r;
 
-    if (op->has_new ? is_new(op, target) : !target->st_mode && is_old(op, &scene->at_aside))
+    if (op->has_new ? is_new(op, target) : !target->st_mode && scene->at_aside.st_mode)
         return 0;
     r = fetch(journal, op, scene);
     if (r < 0)
@@ -123,10 +142,19 @@ static int place(const struct journal *journal, const struct journal_op *op, str
         return rename_here(journal, scene, scene->fresh, scene->target);
     if (!op->has_old)
         return -EEXIST;
-    if (!is_old(op, target) || is_touched(journal, op, scene))
+    if (!is_old(op, target) || is_touched(op, target))
         return -ESTALE;
     return op->has_new ? exchange(journal, scene)
                        : rename_here(journal, scene, scene->target, scene->aside);
+}
+
+static int place(const struct journal *journal, const struct journal_op *op, struct scene *scene)
+{
+    int r = rename_all(journal, op, scene);
+
+    if (r == 0)
+        r = look(scene);
+    return r < 0 ? r : check_placed(op, scene);
 }
 
 static int remove_here(const struct journal *journal, const struct scene *scene, const char *name)
@@ -135,19 +163,20 @@ static int remove_here(const struct journal *journal, const struct scene *scene,
     return named_remove(scene->dir_fd, name);
 }
 
+/* Whatever came out from under the name goes back to it, be it what somebody else put there. */
 static int back(const struct journal *journal, const struct journal_op *op, struct scene *scene)
 {
     int r = 0;
 
     if (op->has_new && is_new(op, &scene->at_target)) {
-        if (op->has_old && is_old(op, &scene->at_fresh))
+        if (scene->at_fresh.st_mode)
             r = exchange(journal, scene);
         else
             r = rename_here(journal, scene, scene->target, scene->fresh);
     }
     if (r == 0)
         r = look(scene);
-    if (r == 0 && !scene->at_target.st_mode && is_old(op, &scene->at_aside))
+    if (r == 0 && !scene->at_target.st_mode && scene->at_aside.st_mode)
         r = rename_here(journal, scene, scene->aside, scene->target);
     if (r == 0)
         r = look(scene);
@@ -342,8 +371,16 @@ int perform_all(struct journal *journal, struct bawn_error *err)
     struct bawn_error why = {0};
     int r = perform_place(journal, &why), taken_back;
 
-    if (r == 0)
-        return perform_clean(journal, err);
+    if (r == 0) {
+        r = perform_clean(journal, &why);
+        if (r < 0)
+            (void)error_set(err, -r, "apply.untidy",
+                            "all of it was done, but what is left of it cannot be tidied up: %s",
+                            why.message);
+        if (r < 0)
+            error_hint(err, "the next of these commands does it, when there is room");
+        return r;
+    }
     taken_back = journal_add_point(journal, "abort", err);
     if (taken_back == 0)
         taken_back = perform_back(journal, err);

@@ -92,12 +92,20 @@ static int turn_op(struct undoing *undoing, const struct journal_op *last)
                             .has_old = last->has_new,
                             .keep = JOURNAL_DROP,
                             .fetched = "",
-                            .digest = last->digest};
+                            .digest = "",
+                            .shape = ""};
     const char *name, *why;
     char room[JOURNAL_NAME_BYTES];
+    char shape[NAMED_DIGEST_BYTES];
     autoclose int dir_fd = tree ? named_open_parent(tree->fd, last->path, &name) : -EBADMSG;
     int r;
 
+    /* Before it is compared: who works in it from now on shows when it has left its place. */
+    if (op.has_old && S_ISDIR(last->new_mode) && dir_fd >= 0 &&
+        named_shape(dir_fd, name, shape) == 0)
+        op.shape = arena_strdup(&journal->arena, shape);
+    if (!op.shape)
+        return -ENOMEM;
     why = difference(last, dir_fd, name, &op.old);
     r = tell(undoing, last->tree, last->path, kind_of(last), why);
     if (r < 0 || why)

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "plan/compile_own.h"
 #include "plan/place.h"
+#include "plan/spot.h"
 #include "policy/build.h"
 
 #include <errno.h>
@@ -62,6 +63,22 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
         return -ENOMEM;
     compiler->covers.items[compiler->covers.count - 1].is_no_exec = step->no_exec;
     return 0;
+}
+
+/* A tree with a layer above it: which one, the session says. */
+static int overlay_step(struct compiler *compiler, const struct mount_step *step)
+{
+    struct image_mount mount = {.step = STEP_OVERLAY};
+
+    if (!place_is_made(compiler, OVERLAY_LOWER, MADE_ON_SHELF))
+        own_shelf(compiler, STEP_DIR, MODE_DIR, OVERLAY_LOWER, NULL);
+    if (!place_is_made(compiler, OVERLAY_LAYER, MADE_ON_SHELF))
+        own_shelf(compiler, STEP_DIR, MODE_DIR, OVERLAY_LAYER, NULL);
+    place_make_point(compiler, step->target, false);
+    if (compiler->head.host_uid != compiler->head.caller_uid)
+        mount.flags |= STEP_IDMAP;
+    place_step(compiler, PLACE_LATE, mount, step->source, step->target);
+    return place_add_cover(compiler, step->target, COVER_TREE, true, false) < 0 ? -ENOMEM : 0;
 }
 
 /* Whether something below is shown after all: then it is no mask but an empty place with a way, and
@@ -140,9 +157,13 @@ static int open_way(struct compiler *compiler, const char *target)
     return 0;
 }
 
-/* Whether somebody masks the path when it is there again. */
-static bool is_watched(const struct compiler *compiler, const char *path)
+/* Whether a mask may be left out where the path is gone by the time of the start: somebody masks it
+ * when it is there again, or root makes it, and its mode holds. */
+static bool may_be_gone(const struct compiler *compiler, const struct path_rule *rule,
+                        const char *path)
 {
+    if (watch_is_left_to_root(compiler->input->plan, rule, path))
+        return true;
     vec_each (&compiler->input->plan->watches, watch) {
         if (!watch->is_deep && strcmp(watch->path, path) == 0)
             return true;
@@ -180,7 +201,7 @@ static void cover_step(struct compiler *compiler, const struct mount_step *step)
         step->rule->layer->authority == AUTHORITY_BUILTIN &&
         input->is_closed(input->context, step->target, foreign))
         return;
-    if (in_proc || (!seal && (foreign || is_watched(compiler, step->target))))
+    if (in_proc || (!seal && (foreign || may_be_gone(compiler, step->rule, step->target))))
         mount.flags |= STEP_OPTIONAL;
     if (step->on_link)
         mount.flags |= STEP_IN_TREE | STEP_ON_LINK;
@@ -261,12 +282,10 @@ static int one_step(struct compiler *compiler, const struct mount_step *step)
         shut_step(compiler, step);
         return 0;
     case MOUNT_OVERLAY:
-        break;
+        r = open_way(compiler, step->target);
+        return r < 0 ? r : overlay_step(compiler, step);
     }
-    (void)error_set(compiler->err, ENOTSUP, "run.overlay",
-                    "overlay %s: this version has no overlays", step->target);
-    error_hint(compiler->err, "use mode rw, or private for an empty directory");
-    return -ENOTSUP;
+    return -EINVAL;
 }
 
 const char *compile_inside(const struct plan *plan, const char *path, char *buffer)

@@ -165,6 +165,16 @@ static bool is_void(const struct policy *policy, const struct path_rule *rule,
            (rule->kind == RULE_PROTECTED || policy_is_in_home(policy, grant->path));
 }
 
+/* Whether a question would never be asked: another rule about this very path denies it. */
+static bool is_overruled(const struct telling *telling, const struct path_rule *rule)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return rule->read == ACCESS_ASK && !rule->wild &&
+           decide_path(telling->policy, rule->path, decisions) == 0 &&
+           decisions[PATH_READ].access == ACCESS_DENY;
+}
+
 /* Whether the answers are the same without a rule: then its name is none of the command's business,
  * or of no use. */
 static int is_left_out(struct telling *telling, const struct path_rule *rule, bool *ret_is)
@@ -179,7 +189,7 @@ static int is_left_out(struct telling *telling, const struct path_rule *rule, bo
     if (!LAYER("told"))
         return 0;
     /* What grants, asks or only protects is told. */
-    if ((rule->read < ACCESS_DENY && !is_listed && !is_sealed) ||
+    if ((rule->read < ACCESS_DENY && !is_listed && !is_sealed && !is_overruled(telling, rule)) ||
         (is_sealed && is_usual_place(rule->path)) || is_kernels(rule->path) ||
         is_granted_below(telling, rule->path, &nearest))
         return 0;

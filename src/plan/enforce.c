@@ -69,6 +69,20 @@ static const char *absent_note(const struct plan *plan, const struct spot *spot,
                : "does not exist now; if it is made outside, it can be read";
 }
 
+unsigned overlay_by(const struct plan *plan, enum look look, const char **note)
+{
+    const struct feature_fact *fact = &plan->facts->features[FEATURE_OVERLAY];
+    const char *why = NULL;
+
+    if (look != LOOK_DIRECTORY)
+        why = "an overlay is of a directory: use mode copy, ro or rw";
+    else if (!fact->available)
+        why = "no overlayfs here: use mode rw, or private for an empty directory";
+    if (note && why)
+        *note = why;
+    return why ? 0 : plan_held_by(plan, GUARANTEE_OVERLAY);
+}
+
 /* Who holds a literal rule, given what it meets on this host. */
 static unsigned literal_by(const struct plan *plan, const struct spot *spot, enum view around,
                            enum look look, const char **note)
@@ -92,10 +106,8 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         *note = "opens cannot be held here, so nobody is asked: it is refused";
     else if (spot->write_asks)
         *note = "nobody is asked here: it is refused";
-    if (spot->view == VIEW_OVERLAY) {
-        *note = "this version has no overlays: use mode rw, or private for an empty directory";
-        return 0;
-    }
+    if (spot->view == VIEW_OVERLAY && look != LOOK_ABSENT)
+        return overlay_by(plan, look, note);
     if (spot->view == VIEW_COPY && look == LOOK_DIRECTORY) {
         *note = "a directory is not copied: use mode ro, rw or private";
         return 0;

@@ -116,6 +116,18 @@ static int add_proxy(struct plan *plan)
     return r;
 }
 
+/* git looks for the repository above where it is, but not past the edge of a file system: what is
+ * around the workspace may be one of our own, and an overlay is. */
+static int add_git(struct plan *plan)
+{
+    static const char name[] = "GIT_DISCOVERY_ACROSS_FILESYSTEM";
+    const struct policy *policy = plan->policy;
+
+    return policy->repository && strcmp(policy->repository, policy->workspace) != 0
+               ? add_env(plan, name, sizeof(name) - 1, "1", false)
+               : 0;
+}
+
 int plan_env(struct plan *plan, const char *const *environ)
 {
     static const char *const own[][2] = {
@@ -135,6 +147,8 @@ int plan_env(struct plan *plan, const char *const *environ)
         r = add_env(plan, own[i][0], strlen(own[i][0]), own[i][1], false);
     if (r == 0)
         r = add_proxy(plan);
+    if (r == 0)
+        r = add_git(plan);
     vec_each (&policy->items, item) {
         if (r == 0 && item->list == LIST_ENV_SET && !env_is_fixed(item->key) &&
             !env_is_dangerous(item->key, strlen(item->key)) &&

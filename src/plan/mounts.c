@@ -123,17 +123,20 @@ static int add_kept(struct plan *plan, const struct path_rule *rule)
 
 /* A visible tree in surroundings that show it otherwise. */
 /* SECURITY: what a program is started from the kernel opens itself, and nobody asks. */
-static int add_bind(struct plan *plan, const struct spot *spot)
+static int add_bind(struct plan *plan, const struct spot *spot, enum look look)
 {
     bool is_asked = spot->view == VIEW_ASKED;
+    /* With best effort what cannot be an overlay is not written at all. */
+    bool is_overlay = spot->view == VIEW_OVERLAY && overlay_by(plan, look, NULL);
     /* KERNEL: sysfs maps no ids, which is what root's command needs of a tree to write to. */
     bool can_write = spot->write_asks && !path_is_below(spot->rule->path, "/sys");
 
     return add_step(plan, (struct mount_step){
-                              .kind = spot->view == VIEW_OVERLAY ? MOUNT_OVERLAY : MOUNT_BIND,
+                              .kind = is_overlay ? MOUNT_OVERLAY : MOUNT_BIND,
                               .source = spot->rule->path,
                               .target = spot->rule->path,
-                              .read_only = spot->view == VIEW_RO || (is_asked && !can_write),
+                              .read_only = spot->view == VIEW_RO || (is_asked && !can_write) ||
+                                           (spot->view == VIEW_OVERLAY && !is_overlay),
                               .no_exec = is_asked,
                               .rule = spot->rule,
                           });
@@ -288,7 +291,7 @@ static int place_spot(struct plan *plan, struct spot *spot, enum view around, en
             plan, (struct mount_step){
                       .kind = MOUNT_SEAL, .target = rule->path, .read_only = true, .rule = rule});
     if (spot->view != VIEW_HIDDEN && spot->view != VIEW_ASK)
-        return add_bind(plan, spot);
+        return add_bind(plan, spot, look);
     if (view_is_visible(around) || view_in_own_proc(rule->path, around))
         return add_mask(plan, rule, look);
     spot->has_step = false;

@@ -218,7 +218,9 @@ static bool may_be_written(const struct policy *policy, const char *path)
 {
     struct path_decision decisions[PATH_OP_COUNT];
 
-    return decide_path(policy, path, decisions) < 0 || decisions[PATH_WRITE].access == ACCESS_ALLOW;
+    return decide_path(policy, path, decisions) < 0 ||
+           decisions[PATH_WRITE].access == ACCESS_ALLOW ||
+           decisions[PATH_WRITE].access == ACCESS_OVERLAY;
 }
 
 /* Whether calls that write must be judged one by one: what protects names in trees of the host that
@@ -228,7 +230,8 @@ static bool has_to_judge(const struct policy *policy)
     if (!has_rules(policy))
         return false;
     vec_each (&policy->rules, rule) {
-        bool is_grant = (*rule)->kind == RULE_PATH && (*rule)->write == ACCESS_ALLOW &&
+        bool is_grant = (*rule)->kind == RULE_PATH &&
+                        ((*rule)->write == ACCESS_ALLOW || (*rule)->write == ACCESS_OVERLAY) &&
                         may_be_written(policy, (*rule)->path);
         bool is_pattern =
             (*rule)->kind == RULE_PATTERN && (*rule)->layer->authority != AUTHORITY_BUILTIN;

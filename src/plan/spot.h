@@ -45,6 +45,10 @@ int enforce_literal(struct plan *plan, const struct path_rule *rule, const struc
 int enforce_pattern(struct plan *plan, const struct path_rule *rule);
 int enforce_only_dir(struct plan *plan, const struct path_rule *rule);
 
+/* Who keeps apart what is written to a path, given what is there; 0: nobody, and note, which may be
+ * NULL, says why. */
+unsigned overlay_by(const struct plan *plan, enum look look, const char **note);
+
 /* Whether the launcher has to watch for a hidden path, for it may appear or be replaced in a tree
  * that is shown. */
 bool watch_is_needed(const struct plan *plan, const struct spot *spot, enum view around);

@@ -67,7 +67,9 @@ static bool names_entry(const struct path_rule *rule, const struct path_rule *li
 
 /* Where a built-in entry makes no sense: a private tree has nothing of the host in it, and a
  * workspace that itself lies below a protected name (a worktree in .claude) was chosen by the user.
- * Secrets bind in private trees other than the home: services have theirs in /run and /proc. */
+ * Secrets bind in private trees other than the home: services have theirs in /run and /proc.
+ * In an overlay nothing of the host's changes: what is protected is asked about when somebody takes
+ * the changes. */
 static bool is_own_ground(const struct policy *policy, const struct tree_answer *answer,
                           const struct tree_match *listed, enum path_op op)
 {
@@ -78,6 +80,8 @@ static bool is_own_ground(const struct policy *policy, const struct tree_answer 
     (void)pick_winner(answer, op, &winner);
     if (winner.rule && rule_access(winner.rule, op) == ACCESS_PRIVATE)
         return !is_secret || policy_is_in_home(policy, winner.rule->path);
+    if (winner.rule && op == PATH_WRITE && rule_access(winner.rule, op) == ACCESS_OVERLAY)
+        return !is_secret;
     return !is_secret && profile->rule && profile->depth >= listed->depth &&
            strcmp(profile->rule->path, policy->workspace) == 0;
 }

@@ -16,3 +16,12 @@ int cold_exec(const struct front *front, struct bawn_error *err)
     result = program_become("bawn-policy", front->argv, front->environ);
     return error_errno(err, -result, "start %s", BAWN_LIBEXECDIR "/bawn-policy");
 }
+
+int front_changes(struct front *front, struct bawn_error *err)
+{
+    int result = program_become("bawn-changes", front->argv, front->environ);
+
+    (void)error_errno(err, -result, "start %s", BAWN_LIBEXECDIR "/bawn-changes");
+    error_hint(err, "it comes with bawn (Debian: package bawn-git)");
+    return result;
+}

@@ -133,6 +133,8 @@ static const struct front_verb {
     {&verb_ps, front_ps},         {&verb_status, front_status},   {&verb_stop, front_stop},
     {&verb_attach, front_attach}, {&verb_metrics, front_metrics}, {&verb_logs, front_logs},
     {&verb_wait, front_wait},     {&verb_audit, front_audit},     {&verb_approve, front_approve},
+    {&verb_diff, front_changes},  {&verb_apply, front_changes},   {&verb_discard, front_changes},
+    {&verb_undo, front_changes},
 };
 
 /* Parses what is behind the verb. False: the other program says what is wrong with it. */

@@ -169,6 +169,10 @@ static int take_own_options(struct front *front, struct session_request *request
     request->further_count = front->further_count;
     request->writes_back = options_has(&front->options, OPTION_WRITE_BACK);
     request->asks_nobody = prompt && strcmp(prompt, "never") == 0;
+    request->changes_name = options_value(&front->options, OPTION_SESSION);
+    request->reviews = options_has(&front->options, OPTION_REVIEW);
+    options_drop(&front->options, OPTION_SESSION);
+    options_drop(&front->options, OPTION_REVIEW);
     options_drop(&front->options, OPTION_PROMPT);
     options_drop(&front->options, OPTION_WRITE_BACK);
     options_drop(&front->options, OPTION_FD);

@@ -25,8 +25,7 @@ static const char description[] =
     "the session; the command that bawn itself starts, and libraries, are refused without a "
     "question. To connect to a UNIX socket takes a yes to writing it; UNIX datagram sockets cannot "
     "be made. With sandbox.process.containers nobody is asked, and it is refused.\n"
-    "This version of run has no overlays. It refuses a policy with a path of mode overlay, unless "
-    "--best-effort lets it run without. suffixes, max_file_bytes, tools, tool_rules and "
+    "suffixes, max_file_bytes, tools, tool_rules and "
     "excluded_commands are for programs that ask bawn. In all these cases 'bawn check' and 'bawn "
     "why' answer as the policy says.";
 
@@ -85,7 +84,11 @@ static const char paths[] =
 static const struct roff_entry modes[] = {
     {"ro", "The program may read and execute it."},
     {"rw", "The program may also write it."},
-    {"overlay", "The program may write it. The changes go to a layer beside it, for review."},
+    {"overlay",
+     "A directory. The program may write it, also what the built-in list protects. The "
+     "host's files stay as they are: the changes go to a layer, which 'bawn diff' shows "
+     "and 'bawn apply' takes. The program cannot change files whose owner or group is not "
+     "the caller's, and nothing may be mounted below the directory."},
     {"private", "An empty directory of the sandbox's own. It is gone afterwards, and has nothing "
                 "of the host in it."},
     {"copy", "A file. The program gets a copy of it, which it may write and replace. The host's "

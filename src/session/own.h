@@ -26,6 +26,7 @@
 
 struct control;
 struct copies;
+struct layers;
 struct output;
 struct prompt;
 
@@ -81,6 +82,7 @@ struct session {
     struct output *output;    /* of a detached command */
     struct recorder recorder; /* keeps it */
     struct copies *copies;    /* NULL: the sandbox has none */
+    struct layers *layers;    /* NULL: it has no overlays */
     struct control *control;  /* NULL: not to be reached yet */
     struct loop_timer register_timer;
     char registry[REGISTRY_PATH_BYTES]; /* where the command would see it */
@@ -214,6 +216,11 @@ int session_end_audit(struct session *session, int status, const struct bawn_err
 int session_note_copies(struct session *session, struct bawn_error *err);
 int session_find_copies(struct session *session, struct bawn_error *err);
 void session_end_copies(struct session *session);
+
+/* Overlays: before the launch, and when nobody is left inside. */
+int session_open_layers(struct session *session, const struct launch_layer **ret_layers,
+                        struct bawn_error *err);
+void session_settle_layers(struct session *session);
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);

@@ -210,7 +210,8 @@ void control_unregister(struct control *control)
 static bool is_shown(const struct image *image, const char *path)
 {
     image_each (image, PART_MOUNTS, struct image_mount, step) {
-        if (step->step == STEP_BIND && path_is_below(path, image_string(image, step->source)))
+        if ((step->step == STEP_BIND || step->step == STEP_OVERLAY) &&
+            path_is_below(path, image_string(image, step->source)))
             return true;
     }
     return false;

@@ -29,8 +29,10 @@ struct session_request {
     const struct log *log;        /* or NULL */
     const struct feed *feed;      /* for a program that wants to know what happens, or NULL */
     struct winsize size;          /* of the command's terminal; 0 where it follows the user's */
-    bool is_proven;   /* a probe inside was contained: now, or when the image was kept */
-    bool writes_back; /* copies that were changed inside replace the originals at the end */
+    bool is_proven;           /* a probe inside was contained: now, or when the image was kept */
+    bool writes_back;         /* copies that were changed inside replace the originals at the end */
+    const char *changes_name; /* under which the changes of overlays are kept; NULL: the SID */
+    bool reviews;             /* what they are is shown at the end */
     bool wants_stats;
     bool needs_output; /* whoever asked for the session has something to say when it ends */
     bool is_detached;

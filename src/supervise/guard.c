@@ -185,6 +185,11 @@ bool guard_is_host_tree(const struct guard *guard, const char *path)
     return step == STEP_BIND || step == STEP_OVERLAY;
 }
 
+bool guard_is_real(const struct guard *guard, const char *path)
+{
+    return step_of(guard, path) == STEP_BIND;
+}
+
 bool guard_is_kept(const struct guard *guard, const char *path)
 {
     return step_of(guard, path) == STEP_KEPT;
@@ -264,11 +269,13 @@ static bool is_own(const struct path_decision decisions[PATH_OP_COUNT])
            (read->access == ACCESS_PRIVATE || rule_is_copy(read->rule));
 }
 
-/* Whether grants let it be read and written. */
+/* Whether grants let it be read and written, be it in an overlay. */
 static bool is_granted(const struct path_decision decisions[PATH_OP_COUNT])
 {
     return decisions[PATH_READ].access == ACCESS_ALLOW &&
-           decisions[PATH_WRITE].access == ACCESS_ALLOW && !decisions[PATH_WRITE].only_dir;
+           (decisions[PATH_WRITE].access == ACCESS_ALLOW ||
+            decisions[PATH_WRITE].access == ACCESS_OVERLAY) &&
+           !decisions[PATH_WRITE].only_dir;
 }
 
 /*

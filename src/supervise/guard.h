@@ -54,7 +54,10 @@ void guard_explain(const struct guard *guard, const char *path, bool no_dir,
  * that a rule is about. Only names in the workspace count, if the path is there. */
 bool guard_may_be_short(const struct guard *guard, const char *path);
 
-/* Whether a path lies in a tree of the host, rather than in a place of the sandbox's own. */
+/* Whether what is written there is at once the host's. */
+bool guard_is_real(const struct guard *guard, const char *path);
+/* Whether a path lies in a tree of the host, be it through an overlay, rather than in a place of
+ * the sandbox's own. */
 bool guard_is_host_tree(const struct guard *guard, const char *path);
 
 /* Whether it lies in the home that is kept, which other sandboxes may have too. */

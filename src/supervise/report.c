@@ -316,7 +316,7 @@ void report_write(const struct call *call, const char *path)
     const char *outside;
 
     if (!reports->report || !name || strcasecmp(name, "/.git") != 0 ||
-        !guard_is_host_tree(call->guard, path))
+        !guard_is_real(call->guard, path))
         return;
     outside = guard_outside(call->guard, path, buffer);
     if (is_known(reports, outside))

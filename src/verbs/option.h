@@ -47,6 +47,8 @@ enum option_id {
     OPTION_LOG_FORMAT,
     OPTION_FD,
     OPTION_WRITE_BACK,
+    OPTION_SESSION,
+    OPTION_REVIEW,
     OPTION_LOG_SIZE,
     OPTION_FOLLOW,
     OPTION_TAIL,
@@ -66,6 +68,12 @@ enum option_id {
     OPTION_ANSWER_NO,
     OPTION_ANSWER_SCOPE,
     OPTION_ANSWER_SAVE,
+    OPTION_STAT,
+    OPTION_PATCH,
+    OPTION_FILE,
+    OPTION_CONFLICTS,
+    OPTION_PROTECTED,
+    OPTION_SKIP,
 };
 
 /* What a shell can offer where any text may stand. */

@@ -64,9 +64,9 @@ static const struct option rows[] = {
      .name = "overlay",
      .value = "PATH",
      .repeats = true,
-     .fill = FILL_FILES,
-     .help = "The command may write the path, but its changes go to a layer beside it. This "
-             "version of run refuses that."},
+     .fill = FILL_DIRS,
+     .help = "The command may write the directory, but its changes go to a layer beside it: "
+             "'bawn diff' shows them, 'bawn apply' takes them."},
     {.id = OPTION_PATH,
      .name = "private",
      .value = "PATH",
@@ -257,6 +257,15 @@ static const struct option run_rows[] = {
      .name = "write-back",
      .help = "At the end, replace your files of mode copy by the copies that the command changed, "
              "except where yours changed meanwhile. Look at them: a contained program wrote them."},
+    {.id = OPTION_SESSION,
+     .name = "session",
+     .value = "NAME",
+     .help =
+         "Keep the changes of the overlays under this name. A later run of that name finds them "
+         "again. Default: a name of its own, which bawn tells at the end."},
+    {.id = OPTION_REVIEW,
+     .name = "review",
+     .help = "When the command has ended, show what it changed in overlays, as 'bawn diff' does."},
     {.id = OPTION_PROMPT,
      .name = "prompt",
      .value = "WHEN",
@@ -330,7 +339,7 @@ static const struct option ps_rows[] = {
      .letter = 'a',
      .name = "all",
      .help = "Also list sessions that were started with --detach and ended within the last day, "
-             "with their exit status."},
+             "with their exit status; and the changes that sessions with overlays have left."},
 };
 const struct option_group ps_options = {"Which sessions", ps_rows,
                                         sizeof(ps_rows) / sizeof(ps_rows[0])};

@@ -50,4 +50,10 @@ extern const struct verb verb_audit;
 extern const struct verb verb_wait;
 extern const struct verb verb_approve;
 
+/* Those that it leaves to bawn-changes. */
+extern const struct verb verb_diff;
+extern const struct verb verb_apply;
+extern const struct verb verb_discard;
+extern const struct verb verb_undo;
+
 #endif

@@ -35,6 +35,8 @@ void front_put_end(struct strbuf *out, const struct bawn_session *session, int s
 void metrics_as_json(struct strbuf *out, const struct bawn_metrics *metrics);
 void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics,
                      const struct bawn_peer *peers);
+/* What sessions with overlays have left, as a member "changes" or as a table: how many have. */
+int changes_put(struct strbuf *out, bool as_json, struct bawn_error *err);
 /* "3 s", "12 min", "2 h 5 min", "4 d" */
 void put_duration(struct strbuf *out, uint64_t seconds);
 

@@ -53,14 +53,37 @@ static void put_json(struct strbuf *out, const struct bawn_status *status, bool 
         json_put_raw(out, NULL, text.text);
 }
 
-static void as_json(struct strbuf *out, const struct bawn_status *list, bool all)
+static int as_json(struct strbuf *out, const struct bawn_status *list, bool all,
+                   struct bawn_error *err)
 {
+    int result = 0;
+
     json_open(out, NULL, '{');
     json_open(out, "sessions", '[');
     for (; list; list = list->next)
         put_json(out, list, all);
     json_close(out, ']');
+    if (all)
+        result = changes_put(out, true, err);
     json_close(out, '}');
+    return result;
+}
+
+static int as_text(struct strbuf *out, const struct bawn_status *list, bool all, bool is_quiet,
+                   struct bawn_error *err)
+{
+    int result;
+
+    if (list)
+        strbuf_addf(out, "%-8s %-8s %-10s %-9s %-12s %s\n", "SID", "PID", "MODE", "ENFORCED", "AGE",
+                    "COMMAND");
+    for (const struct bawn_status *status = list; status; status = status->next)
+        put_row(out, status);
+    result = all ? changes_put(out, false, err) : 0;
+    if (result == 0 && !list && !is_quiet)
+        strbuf_add(out,
+                   all ? "no session is running, and none is kept\n" : "no session is running\n");
+    return result;
 }
 
 int front_ps(struct front *front, struct bawn_error *err)
@@ -77,17 +100,11 @@ int front_ps(struct front *front, struct bawn_error *err)
         result = bawn_session_list(last, err);
     if (result < 0)
         return result;
-    if (front->json) {
-        as_json(&out, list, all);
-    } else if (!list) {
-        if (!front->quiet)
-            strbuf_add(&out, all ? "no session is running, and none is kept\n"
-                                 : "no session is running\n");
-    } else {
-        strbuf_addf(&out, "%-8s %-8s %-10s %-9s %-12s %s\n", "SID", "PID", "MODE", "ENFORCED",
-                    "AGE", "COMMAND");
-        for (const struct bawn_status *status = list; status; status = status->next)
-            put_row(&out, status);
+    result =
+        front->json ? as_json(&out, list, all, err) : as_text(&out, list, all, front->quiet, err);
+    if (result < 0) {
+        strbuf_done(&out);
+        return result;
     }
     return front_print(&out);
 }

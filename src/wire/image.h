@@ -62,6 +62,10 @@ enum {
     STEP_STEADY = 32,   /* only root can change what the source's name leads to: used by name */
 };
 
+/* On the shelf: where a tree and its layer are mounted before they are one overlay. */
+#define OVERLAY_LOWER "overlay-lower"
+#define OVERLAY_LAYER "overlay-layer"
+
 struct image_mount {
     uint8_t step; /* enum image_step */
     uint8_t reserved;
