@@ -120,6 +120,8 @@ differ: all
 	@scripts/deps.sh build test
 	@ninja -C $(BUILD) tests/differ
 	@python3 tests/differ/differ.py --bawn $(BUILD)/bawn --seconds $(DIFFER_SECONDS) --seed $(DIFFER_SEED)
+	@python3 tests/differ/differ.py --bawn $(BUILD)/bawn --seconds $(DIFFER_SECONDS) --seed $(DIFFER_SEED) \
+		--overlay --mode alone --place disk
 	@[ "$$(id -u)" -ne 0 ] || python3 tests/differ/differ.py --bawn $(BUILD)/bawn --user $(DIFFER_USER) \
 		--seconds $(DIFFER_SECONDS) --seed $(DIFFER_SEED)
 

@@ -125,7 +125,7 @@ stage() {
     [ -x "$build/bawn" ] || die "$build/bawn is missing" "make builds it"
     find "$build" -maxdepth 1 -type f -name 'bawn*' -perm -u+x -exec cp {} "$work/bin/" \;
     tests/net/client/build.sh "$build/tests/net" || die "cannot build the clients of tests/net"
-    cp -r tests/net tests/deb "$work/tests/"
+    cp -r tests/net tests/deb tests/cli "$work/tests/"
     cp "$build/tests/net/static" "$work/bin/"
     if [ -x tests/escape/run ] && [ "$cases" != none ]; then
         cp -r data "$work/"
@@ -441,6 +441,14 @@ rates_are_held() {
         rate io_write_ops 4 if=/dev/zero of=big oflag=direct bs=4k count=16
 }
 
+# overlays USER: what their tests say, in a home on the guest's own disk, which can hold layers.
+overlays() {
+    local home
+    home=$(getent passwd "$1" | cut -d: -f6)
+    mkdir -p "/tmp/home-$1" && chown "$1" "/tmp/home-$1" && mount --bind "/tmp/home-$1" "$home" || return
+    runuser -u "$1" -- env BAWN="$guest/bin/bawn" HOME="$home" PATH="$PATH" bats "$guest/tests/cli/overlay.bats"
+}
+
 # battery USER: the last line has the counts.
 battery() {
     local options=(--bawn "$guest/bin/bawn" --probes "$guest/probes" --seconds 600) last words
@@ -487,6 +495,8 @@ guest_tests() {
     try "the rates of the disk are held" rates_are_held
     network root
     network "$test_user"
+    try "overlays, as root" overlays root
+    try "overlays, as $test_user" overlays "$test_user"
     if [ -x "$guest/tests/escape/run" ]; then
         battery ""
         battery "$test_user"

@@ -51,6 +51,18 @@ forget_kept() {
     done
 }
 
+# Removes what this test's overlays have left, which is found by its workspace.
+forget_changes() {
+    local one
+
+    for one in "$(getent passwd "$(id -u)" | cut -d: -f6)"/.local/state/bawn/changes/*; do
+        if [[ $(cat "$one/workspace" 2>/dev/null) == "${1:-$WORK}"* ]]; then
+            chmod -R u+rwx "$one"
+            rm -r "$one"
+        fi
+    done
+}
+
 # Removes the audit trails of this test, which are found by their workspace.
 forget_trails() {
     local one trails
@@ -88,7 +100,7 @@ for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
 # Every verb that can be run, one a line.
 cli_verbs() {
     printf '%s\n' run shell ps status stop attach logs audit wait approve supervise exec metrics check why plan \
-        detect doctor 'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' 'policy save' 'policy forget' learn \
+        diff apply discard undo detect doctor 'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' 'policy save' 'policy forget' learn \
         'gen nft' 'gen iptables' 'gen iptables-cleanup' 'gen pf' help
 }
 

@@ -220,9 +220,10 @@ sandbox: {network: false}' >off.yaml
 @test "what is not carried out is warned of, planned as held by nobody, and refused" {
     local words
 
+    : >file
     set -f
     for words in '--set sandbox.network.hosts.a.example=10.0.0.1' \
-        '--overlay .' '--profile static' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
+        '--overlay file' '--deny /proc/self/maps' '--deny /proc/net' '--deny /proc/*/environ' \
         '--net host --deny-host a.example' \
         '--net host --set sandbox.network.allow_local_binding=false' '--allow-containers --deny /proc/stat'; do
         # shellcheck disable=SC2086 # several words

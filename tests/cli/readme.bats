@@ -8,6 +8,8 @@ setup() {
     unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME
     README=$BATS_TEST_DIRNAME/../../README.md
     PATH=$(dirname "$BAWN"):$PATH
+    # What a test that was ended left behind.
+    "$BAWN" -q discard fix 2>/dev/null || true
 }
 
 @test "README: each block of commands prints what it says" {
@@ -35,7 +37,7 @@ words() { grep -oE -- "$1" "$README" | sort -u; }
 @test "README: each verb and each option that it names is there" {
     local word
 
-    for word in run shell audit approve supervise check plan policy 'policy import' 'policy export' 'policy show' 'policy save' 'gen nft'; do
+    for word in run shell diff apply undo discard audit approve supervise check plan policy 'policy import' 'policy export' 'policy show' 'policy save' 'gen nft'; do
         # shellcheck disable=SC2086 # two words
         "$BAWN" help $word
     done >"$BATS_TEST_TMPDIR/help"

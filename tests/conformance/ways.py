@@ -198,7 +198,7 @@ class Judge:
     def write_allowed(self, before, after):
         if self.way not in ("open", "below") or self.failed_data:
             return self.said
-        if self.mode in ("private", "copy"):
+        if self.mode in ("private", "copy", "overlay"):
             return None if before == after else f"private, but outside {before} became {after}"
         if self.way == "below" or not after or not is_own(self.world.real(self.row)):
             return None if after else "written, but not there outside"

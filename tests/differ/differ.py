@@ -104,6 +104,7 @@ class Host:
     def __init__(self, options):
         self.bawn = str(Path(options.bawn).resolve())
         self.holds_reads = options.held
+        self.session = f"differ-{os.getpid()}" if options.overlay else None
         self.is_root = os.getuid() == 0
         self.user = pwd.getpwnam(options.user) if options.user else pwd.getpwuid(os.getuid())
         # Not in root's home, which is closed to the command.
@@ -152,7 +153,17 @@ class Host:
     def sandbox(self):
         """With a name hidden that none of the calls uses: a pattern would have unreadable directories masked."""
         held = ["--set", "sandbox.late=held", "--deny", str(self.dir / "w/hidden")] if self.holds_reads else []
-        return [self.bawn, "run", "-q", "-C", str(self.dir / "w"), "--ro", str(self.program.parent), *held]
+        overlay = ["--overlay", str(self.dir / "w"), "--session", self.session] if self.session else []
+        return [self.bawn, "run", "-q", "-C", str(self.dir / "w"), "--ro", str(self.program.parent), *held, *overlay]
+
+    def take(self):
+        """With --overlay: what was written inside becomes real. What is wrong, as text."""
+        _, wrong = self.run([self.bawn, "apply", "--protected", "--skip-unfit", self.session])
+        if "no session has changes" in wrong:
+            wrong = ""
+        else:
+            self.run([self.bawn, "discard", self.session])
+        return wrong
 
     def sides(self, mode, place, seed, steps):
         """Both runs: each its log, what went wrong, and the tree as it is seen from outside."""
@@ -170,7 +181,9 @@ class Host:
             command = [*self.sandbox(), "--",
                        *([] if on_host else ["sh", "-c", 'mkdir "$5" && exec "$@"', "sh"]), str(self.program), *words]
         log, wrong = self.run(command)
-        found = tree(where) if place == "disk" else []
+        if is_inside and self.session:
+            wrong = wrong or self.take()
+        found = tree(where, self.user.pw_uid if self.session else None) if place == "disk" else []
         if on_host:
             wipe(where)
         return log, wrong, found
@@ -223,17 +236,25 @@ def wipe(path):
             os.unlink(entry.path)
 
 
-def tree(path):
-    """What is there, a line for each name; names of one file have one number."""
+def tree(path, taken_by=None):
+    """What is there, a line for each name; names of one file have one number. taken_by: a user's id; only what he can
+    take out of an overlay: no sockets, and nothing that he may not read."""
     lines, numbers, files = [], {}, {}
 
     def look(name):
         status = os.lstat(name)
+        wanted = 0o500 if stat.S_ISDIR(status.st_mode) else 0o400
+        if taken_by is not None and status.st_ino not in files and (stat.S_ISSOCK(status.st_mode) or (
+                taken_by and not stat.S_ISLNK(status.st_mode) and status.st_mode & wanted != wanted)):
+            return
         status = files.setdefault(status.st_ino, status)  # as it was before this function changed its mode
         kind = stat.S_IFMT(status.st_mode)
-        number = numbers.setdefault(status.st_ino, len(numbers))
+        # Not those of directories, of which some may be missing, nor of links: each is one of its own then.
+        counts = taken_by is None or kind == stat.S_IFREG
+        number = numbers.setdefault(status.st_ino if counts else name, len(numbers))
         size = 0 if kind == stat.S_IFDIR else status.st_size
-        line = (f"{os.fsencode(os.path.relpath(name, path))!r} mode={status.st_mode:o} size={size} nlink={status.st_nlink} "
+        links = status.st_nlink if counts else 0
+        line = (f"{os.fsencode(os.path.relpath(name, path))!r} mode={status.st_mode:o} size={size} nlink={links} "
                 f"owner={status.st_uid}:{status.st_gid} node={number}")
         if kind in (stat.S_IFREG, stat.S_IFDIR):
             line += "".join(f" {key}={os.getxattr(name, key, follow_symlinks=False)!r}" for key in
@@ -341,6 +362,7 @@ def parse():
     parser.add_argument("--program", help="differ.c, built; without it the one beside bawn, or below it in tests")
     parser.add_argument("--user", help="as this ordinary user (from root)")
     parser.add_argument("--held", action="store_true", help="with sandbox.late: held, so that every open is made outside")
+    parser.add_argument("--overlay", action="store_true", help="in an overlay, whose changes are then applied")
     parser.add_argument("--dir", help="where the files are made; the user's home without it, /home for root")
     parser.add_argument("--seconds", type=float, default=20, help="no further case after this time")
     parser.add_argument("--cases", type=int, default=10 ** 9)

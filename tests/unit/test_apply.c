@@ -574,6 +574,40 @@ START_TEST(who_changes_the_tree_meanwhile_gets_nothing_written_elsewhere)
 }
 END_TEST
 
+START_TEST(what_somebody_puts_there_meanwhile_is_never_lost)
+{
+    static const struct {
+        const char *script, *check;
+    } cases[] = {
+        {"test ! -d d || { echo work >d/work && touch did; }", "test ! -e did -o -e d/work"},
+        {"test ! -d r || { echo work >r/work && touch did; }", "test ! -e did -o -e r/work"},
+        {"test ! -d r/in || { echo work >>r/in/x && touch did; }",
+         "test ! -e did || grep -q work r/in/x"},
+        {"echo host >t; mv t f", "test \"$(cat f)\" = host"},
+        {"echo host >t; mv t gone", "test \"$(cat gone)\" = host"},
+        {"echo host >new", "test \"$(cat new)\" = host"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (unsigned step = 1; step < 40; step++) {
+            struct layered layered;
+            struct somebody somebody = {&layered, cases[i].script, step};
+            struct apply_options options = {.step = interfere, .step_context = &somebody};
+            enum apply_recovered recovered;
+
+            if (!begin(&layered,
+                       "mkdir -p d r/in; echo a >d/a; echo x >r/in/x; echo f >f; echo g >gone",
+                       "rm -r d r; echo file >r; echo mine >f; rm gone; echo mine >new"))
+                return;
+            (void)apply(&layered, &options, NULL);
+            ck_assert_int_eq(apply_recover(layered.store_fd, NULL, &recovered, NULL), 0);
+            if (somebody.at == 0)
+                layered_must(&layered, "lower", cases[i].check);
+            layered_done(&layered);
+        }
+}
+END_TEST
+
 /* As root only: a small file system is the tree. */
 START_TEST(a_full_disk_leaves_the_tree_as_it_was)
 {
@@ -634,6 +668,7 @@ int main(void)
     tcase_add_test(tcase, owners_stay_and_set_id_bits_do_not);
     tcase_add_test(tcase, access_lists_are_those_of_the_layer);
     tcase_add_test(tcase, who_changes_the_tree_meanwhile_gets_nothing_written_elsewhere);
+    tcase_add_test(tcase, what_somebody_puts_there_meanwhile_is_never_lost);
     tcase_add_test(tcase, a_full_disk_leaves_the_tree_as_it_was);
     suite_add_tcase(suite, tcase);
     return layered_test_run(suite, "apply");

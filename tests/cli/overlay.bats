@@ -1,0 +1,333 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What a command writes to an overlay: kept apart, shown, taken, given back, dropped.
+# shellcheck disable=SC2016,SC2154,SC2164 # words for the shell inside; run sets stderr; a cd that fails ends the test
+load common
+
+setup() {
+    cli_setup
+    mkdir -p sub/deep .git/hooks
+    echo one >a
+    printf 'int main(void)\n{\n    return 0;\n}\n' >main.c
+    echo deep >sub/deep/f
+    ln -s a link
+    session=t${BATS_SUITE_TEST_NUMBER:-0}-$$
+}
+
+teardown() {
+    forget_changes
+}
+
+# inside WORDS...: in the overlay of this test's session.
+inside() { "$BAWN" run -q --overlay . --session "$session" -- "$@"; }
+
+# Everything that is in the workspace, with modes, times and contents.
+state() { (cd "$WORK" && find . -printf '%p %y %m %T@ %l %i\n' | sort && find . -type f -exec sha256sum {} + | sort); }
+
+place() { echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/changes"; }
+
+@test "overlay: the command sees what it wrote, and the workspace stays as it is to the bit" {
+    before=$(state)
+    run -0 inside sh -c 'echo two >>a; rm -r sub; mkdir sub; echo new >sub/n; mv main.c x.c; ln -sf /etc link; chmod 700 .;
+        echo evil >.git/hooks/pre-commit; cat a sub/n; ls -A; readlink link'
+    [ "$output" = $'one\ntwo\nnew\n.git\na\nlink\nsub\nx.c\n/etc' ]
+    [ "$(state)" = "$before" ]
+    # The same session finds it again, another does not.
+    run -0 inside cat sub/n
+    [ "$output" = new ]
+    run -1 "$BAWN" run -q --overlay . -- cat sub/n
+    "$BAWN" discard "$session"
+    [ "$(state)" = "$before" ]
+    [ ! -e "$(place)/$session" ]
+    run -1 inside cat sub/n
+}
+
+@test "overlay: the end of a run tells what changed, and nothing where nothing did" {
+    run -0 --separate-stderr "$BAWN" run --overlay . --session "$session" -- sh -c 'echo x >>a; echo y >y; rm link'
+    [ "$stderr" = "bawn: 1 file changed, 1 added, 1 deleted (bawn diff $session, bawn apply $session, bawn discard $session)" ]
+    # What was written and taken back again is nothing.
+    run -0 --separate-stderr "$BAWN" run --overlay . --session "$session" -- sh -c 'echo one >a; rm y; ln -s a link'
+    [ -z "$stderr" ]
+    [ ! -e "$(place)/$session" ]
+    run -0 --separate-stderr "$BAWN" run --overlay . --session "$session" -- cat a
+    [ -z "$stderr" ] && [ ! -e "$(place)/$session" ]
+    run -0 --separate-stderr "$BAWN" run -q --overlay . --session "$session" -- touch new
+    [ -z "$stderr" ] && [ -d "$(place)/$session" ]
+}
+
+@test "overlay: diff shows lines, lists, counts, JSON, and a patch that git takes" {
+    inside sh -c 'sed -i "s/return 0/return 1/" main.c; rm link; mkdir n; echo 1 >n/f; mv a b; printf "\033[31mred\n" >esc; printf "\0\1" >bin'
+    run -0 --separate-stderr "$BAWN" diff "$session" main.c
+    [ "$output" = 'diff --git a/main.c b/main.c
+--- a/main.c
++++ b/main.c
+@@ -1,4 +1,4 @@
+ int main(void)
+ {
+-    return 0;
++    return 1;
+ }' ]
+    run -0 --separate-stderr "$BAWN" diff "$session" --list
+    [ "$output" = $'R  a -> b\nA  bin\nA  esc\nD  link\nM  main.c\nA  n/\nA  n/f' ]
+    run -0 "$BAWN" diff "$session" esc
+    [[ $output == *'+\x1b[31mred'* ]] && [[ $output != *$'\033'* ]]
+    run -0 "$BAWN" diff "$session" --stat
+    [[ $output == *" main.c | +1 -1"* ]]
+    run -0 "$BAWN" diff "$session" --json
+    python3 -c 'import json, sys
+rows = {row["path"]: row for row in json.load(sys.stdin)}
+assert rows["main.c"]["kind"] == "changed" and "content" in rows["main.c"]["what"], rows
+assert rows["b"]["from"] == "a" and rows["link"]["kind"] == "deleted", rows' <<<"$output"
+    # As git sees it, it is what the command saw.
+    "$BAWN" diff "$session" --patch >"$BATS_TEST_TMPDIR/patch"
+    cp -a . "$BATS_TEST_TMPDIR/copy"
+    git -C "$BATS_TEST_TMPDIR/copy" apply "$BATS_TEST_TMPDIR/patch"
+    inside sh -c 'find . -type f -exec sha256sum {} + | sort' >"$BATS_TEST_TMPDIR/inside"
+    (cd "$BATS_TEST_TMPDIR/copy" && find . -type f -exec sha256sum {} + | sort) | diff - "$BATS_TEST_TMPDIR/inside"
+}
+
+@test "overlay: apply takes all, undo gives it back, and what was taken leaves the session" {
+    before=$(state)
+    inside sh -c 'echo two >>a; rm -r sub; mkdir sub; echo new >sub/n; mv main.c x.c; chmod 600 a; ln -sf b link; ln a hard'
+    run -0 "$BAWN" apply "$session" --dry-run
+    [[ $output == *"applied  $WORK/a"* ]]
+    [ "$(state)" = "$before" ]
+    run -0 "$BAWN" apply "$session"
+    [[ $output == "applied "*" changes of session $session" ]]
+    [ "$(cat a)" = $'one\ntwo' ] && [ "$(stat -c %a a)" = 600 ] && [ "$(ls sub)" = n ] && [ -e x.c ] && [ ! -e main.c ]
+    [ "$(readlink link)" = b ] && [ a -ef hard ]
+    run -0 --separate-stderr "$BAWN" diff "$session"
+    [ -z "$output" ] && [[ $stderr == *"changed nothing"* ]]
+    run -0 "$BAWN" undo "$session"
+    # Directories have new times.
+    [ "$(state | grep -v ' d ')" = "$(grep -v ' d ' <<<"$before")" ] ||
+        diff <(state) <(echo "$before")
+    run -125 "$BAWN" undo "$session"
+}
+
+@test "overlay: what the host changed meanwhile stops an apply, wholly; mine, theirs and merge decide" {
+    seq 20 >lines
+    inside sh -c 'sed -i "s/^2$/two/" lines; echo x >>a; echo n >n'
+    sed -i 's/^18$/eighteen/' lines
+    before=$(state)
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *"$WORK/lines"*"hint: "*"nothing was changed"* ]]
+    [ "$(state)" = "$before" ]
+    run -1 "$BAWN" apply "$session" --json
+    python3 -c 'import json, sys
+rows = {row["path"].rsplit("/", 1)[1]: row for row in json.load(sys.stdin)["paths"]}
+assert rows["lines"]["fate"] == "conflict" and rows["lines"]["why"], rows' <<<"$output"
+    run -0 "$BAWN" apply "$session" --conflicts merge
+    [ "$(sed -n '2p;18p' lines)" = $'two\neighteen' ] && [ "$(cat n)" = n ]
+    # Where lines overlap nothing is joined.
+    inside sh -c 'sed -i "s/^two$/inside/" lines'
+    sed -i 's/^two$/outside/' lines
+    run -1 "$BAWN" apply "$session" --conflicts merge
+    grep -q outside lines
+    run -0 "$BAWN" apply "$session" --conflicts theirs
+    grep -q outside lines
+    run -0 "$BAWN" apply "$session" --conflicts mine
+    grep -q inside lines
+}
+
+@test "overlay: protected names are written inside, and taken only with --protected" {
+    inside sh -c 'echo evil >.git/hooks/pre-commit; mkdir -p d/.vscode; echo {} >d/.vscode/tasks.json; echo ok >ok'
+    [ ! -e .git/hooks/pre-commit ]
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *".git/hooks/pre-commit"*"--protected"* ]] && [[ $stderr == *".vscode"* ]]
+    [ ! -e ok ] && [ ! -e d ]
+    run -0 "$BAWN" apply "$session" ok
+    [ "$(cat ok)" = ok ] && [ ! -e .git/hooks/pre-commit ]
+    run -0 "$BAWN" apply "$session" --protected
+    [ "$(cat .git/hooks/pre-commit)" = evil ] && [ -e d/.vscode/tasks.json ]
+}
+
+@test "overlay: paths and globs select; sockets and set-user-id are never taken" {
+    inside sh -c 'mkdir n; echo 1 >n/x.c; echo 2 >n/y.h; echo 3 >z.c; printf "#!/bin/sh\n" >s; chmod 4755 s 2>/dev/null || true
+        python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")"'
+    run -0 "$BAWN" apply "$session" --file '*.c'
+    [ "$(find . -name '*.c' | sort)" = $'./main.c\n./n/x.c\n./z.c' ] && [ ! -e n/y.h ]
+    run -0 "$BAWN" apply "$session" n
+    [ -e n/y.h ]
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *"/sock"* ]]
+    run -0 "$BAWN" apply "$session" --skip-unfit
+    [ ! -e sock ] && [ ! -u s ]
+    run -125 --separate-stderr "$BAWN" apply "$session" /etc
+    has_error_and_hint
+}
+
+@test "overlay: bad names, unknown sessions and sessions in use get clear errors" {
+    for name in a/b .. -x "$(printf 'a\nb')" "$(printf '%070d' 1)"; do
+        run --separate-stderr -125 "$BAWN" run --overlay . --session "$name" -- true
+        has_error_and_hint
+    done
+    run --separate-stderr -125 "$BAWN" run --session x -- true
+    [[ $stderr == *"no overlay"* ]]
+    inside touch b
+    "$BAWN" run -q --overlay . --session "$session" -- sh -c 'touch up; while [ ! -e go ]; do sleep 0.05; done' &
+    sleep 0.7
+    run --separate-stderr -125 inside true
+    [[ $stderr == *"in use"* ]]
+    for verb in apply discard undo; do
+        run --separate-stderr -125 "$BAWN" "$verb" "$session"
+        [[ $stderr == *"in use"* ]]
+    done
+    # Looking is always possible.
+    run -0 "$BAWN" diff "$session" --list
+    [[ $output == *"A  b"* ]]
+    kill %1
+    wait || true
+    run -0 "$BAWN" ps --all
+    [[ $output == *"$session"*"$WORK"* ]]
+}
+
+@test "overlay: a session whose launcher was killed is looked at by the next command" {
+    "$BAWN" run -q --overlay . --session "$session" -- sh -c 'echo x >>a; touch ready; sleep 60' &
+    launcher=$!
+    for _ in $(seq 100); do "$BAWN" diff "$session" --list 2>/dev/null | grep -q ready && break; sleep 0.05; done
+    kill -9 "$launcher"
+    wait "$launcher" || true
+    sleep 0.3
+    run -0 "$BAWN" apply "$session"
+    [ "$(cat a)" = $'one\nx' ]
+}
+
+@test "overlay: the profile static works for what reads the host, and asks nobody" {
+    run -0 --separate-stderr "$BAWN" run --profile static --session "$session" -- sh -c 'cat /etc/hostname >n; ls /usr | head -n 1 >>n; git init -q r && ls -A r'
+    [ "$output" = .git ] && [ ! -e n ] && [ ! -e r ]
+    run -0 "$BAWN" apply "$session" n
+    [ -s n ]
+}
+
+@test "overlay: check, why and plan say what happens" {
+    run -0 "$BAWN" check --overlay . write .git/hooks/x
+    run -0 "$BAWN" plan --overlay .
+    [[ $output == *"overlay      $WORK"* ]]
+    run -1 "$BAWN" check --overlay . --deny .env write .env
+    run -0 --separate-stderr "$BAWN" run -q --overlay . --deny .env -- sh -c 'echo x >.env 2>/dev/null || echo refused'
+    [ "$output" = refused ]
+    echo secret >.env
+    run -0 --separate-stderr "$BAWN" run -q --overlay . --deny .env -- sh -c 'cat .env 2>/dev/null || echo refused'
+    [ "$output" = refused ]
+}
+
+@test "overlay: a tree with a mount in it is refused, with the reason" {
+    [ "$(id -u)" -eq 0 ] || return 0 # only root mounts
+    mkdir -p sub/mnt
+    run --separate-stderr -125 unshare -m sh -c 'mount -t tmpfs none sub/mnt && exec "$@"' sh "$BAWN" run --overlay . -- true
+    has_error_and_hint
+    [[ $stderr == *"overlay over $WORK"*"mounted in it, at $WORK/sub/mnt"* ]]
+}
+
+@test "overlay: together with held calls, questions, limits, a debugger, a network, and further commands" {
+    printf 'q\n' >asked
+    printf 's\n' >.env
+    sid=$("$BAWN" run -q --detach --overlay . --session "$session" --deny .env --debug --limits strict --best-effort \
+        --net proxy --allow-host a.example --ask asked -- sh -c 'echo begun >>a; touch up; exec sleep 60')
+    for _ in $(seq 100); do "$BAWN" exec "$sid" -- test -e up && break; sleep 0.05; done
+    run -0 "$BAWN" exec "$sid" -- sh -c 'cat a; for f in asked .env; do cat $f 2>/dev/null || echo refused; done
+        rm -r sub && mkdir sub && touch sub/n && mv a b && echo x >.git/hooks/x && python3 -c "
+import ctypes
+print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
+    [ "$output" = $'one\nbegun\nrefused\nrefused\n0' ]
+    run -0 "$BAWN" diff "$session" --list
+    [[ $output == *'A  .git/hooks/x'*'D  a'*'A  b'*'D  sub/deep'*'A  sub/n'* ]]
+    "$BAWN" stop --timeout 0 "$sid" >/dev/null
+    forget_kept
+    run -0 "$BAWN" apply "$session" --protected
+    [ "$(cat b)" = $'one\nbegun' ] && [ "$(ls sub)" = n ] && [ -e .git/hooks/x ] && [ "$(cat .env)" = s ]
+}
+
+@test "overlay: what git keeps of a repository around the workspace is kept apart, too" {
+    git init -q repo
+    cd repo
+    git -c user.name=a -c user.email=a@b.example commit -q --allow-empty -m one
+    mkdir w
+    cd w
+    before=$(git rev-parse HEAD)
+    run -0 "$BAWN" run -q --overlay . --session "$session" -- sh -c 'echo x >f && git add f && git -c user.name=a -c user.email=a@b.example commit -qm two && git log --oneline | wc -l'
+    [ "$output" = 2 ]
+    [ "$(git rev-parse HEAD)" = "$before" ] && [ -z "$(git --no-optional-locks status --porcelain)" ]
+    run -0 "$BAWN" apply "$session" --protected
+    [ "$(git log --oneline | wc -l)" = 2 ] && [ -z "$(git --no-optional-locks status --porcelain)" ]
+    run -0 "$BAWN" undo "$session"
+    [ "$(git rev-parse HEAD)" = "$before" ]
+}
+
+@test "overlay: a session that closes its own top can be looked at, and what was applied taken back" {
+    inside sh -c 'echo two >>a'
+    "$BAWN" apply "$session"
+    inside sh -c 'echo x >x; chmod 000 .'
+    run -0 "$BAWN" diff "$session" --list
+    [[ $output == *'A  x'* ]]
+    run -0 inside cat x
+    [ "$output" = x ]
+    run -0 "$BAWN" undo "$session"
+    [ "$(cat a)" = one ]
+}
+
+@test "overlay: an apply of nothing says so, and leaves what undo needs" {
+    inside sh -c 'echo two >>a'
+    "$BAWN" apply "$session"
+    run --separate-stderr -125 "$BAWN" apply "$session"
+    has_error_and_hint
+    run -0 "$BAWN" undo "$session"
+    [ "$(cat a)" = one ]
+    # What was taken back is a change of the session again.
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = 'M  a' ]
+}
+
+@test "overlay: --review shows what changed when the command has ended, behind a pager on a terminal" {
+    run -0 "$BAWN" run -q --review --overlay . --session "$session" -- sh -c 'echo two >>a'
+    [[ $output == *'+two'* ]]
+    run -0 env PAGER="sed s/^/paged:/" bash -c "$(declare -f on_terminal); on_terminal \"\$@\"" bash \
+        "$BAWN" run --review --overlay . --session "$session" -- sh -c 'echo three >>a' </dev/null
+    [[ $output == *"1 file changed"*'paged:'*'+three'* ]]
+    # What is nothing is not shown.
+    "$BAWN" discard "$session"
+    run -0 "$BAWN" run --review --overlay . --session "$session" -- true
+    [ -z "$output" ]
+}
+
+@test "overlay: attributes of the workspace itself are no change" {
+    python3 -c 'import os; os.setxattr(".", "user.mine", b"1")'
+    run -0 --separate-stderr "$BAWN" run --overlay . --session "$session" -- sh -c 'echo x >>a'
+    [[ $stderr == *"bawn: 1 file changed ("* ]]
+    "$BAWN" apply "$session"
+    [ "$(python3 -c 'import os; print(os.getxattr(".", "user.mine"))')" = "b'1'" ]
+}
+
+@test "overlay: what was written just before is no conflict, and a path is no pattern" {
+    for i in 1 2 3 4 5 6; do
+        echo "$i" >a
+        inside sh -c 'echo x >>a; echo 1 >"[a]"; echo 2 >"*"; echo 3 >b'
+        run -0 "$BAWN" apply "$session" a
+        [ "$(cat a)" = "$i"$'\nx' ] && [ ! -e b ]
+    done
+    run -0 "$BAWN" apply "$session" '*'
+    [ "$(cat '*')" = 2 ] && [ ! -e b ]
+    run -0 "$BAWN" apply "$session" '[a]'
+    [ ! -e b ]
+    run -125 "$BAWN" apply "$session" ''
+    run -125 "$BAWN" apply "$session" --file ''
+    [ ! -e b ]
+}
+
+@test "overlay: an apply that was killed is finished or taken back before anything else" {
+    command -v strace >/dev/null || skip "no strace"
+    for n in 1 2 3 4; do
+        echo v0 >f
+        rm -f new
+        inside sh -c 'echo v1 >f; echo n1 >new'
+        strace -o "$BATS_TEST_TMPDIR/log" -f -e trace=renameat2 -e "inject=renameat2:signal=KILL:when=$n" \
+            "$BAWN" apply "$session" || true
+        run -0 inside sh -c 'cat f new; echo v2 >f'
+        [ "${lines[-2]} ${lines[-1]}" = "v1 n1" ]
+        run -0 "$BAWN" apply "$session"
+        [ "$(cat f new)" = $'v2\nn1' ]
+        [ -z "$(find . -name '.bawn-*')" ]
+        "$BAWN" discard "$session"
+    done
+}
