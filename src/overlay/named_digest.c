@@ -105,6 +105,8 @@ static int describe_content(int dir_fd, const char *name, const char *shown, con
                             struct strbuf *line)
 {
     (void)shown;
+    words_add_number(line, st->st_uid);
+    words_add_number(line, st->st_gid);
     if (S_ISREG(st->st_mode)) {
         char digest[NAMED_DIGEST_BYTES];
         struct stat opened;

@@ -295,34 +295,34 @@ static int open_layer(const struct journal *journal, unsigned tree, const char *
 /*
  * What was applied leaves the layer, and what is taken back returns to it, unless another thing has
  * the name by now. Both are a service: the host's tree is as it was to be, so that neither fails
- * it.
+ * it. -ENOSPC: there is no room for the name now, and the journal stays until there is.
  */
-static void move_take(const struct journal *journal, const struct journal_take *take)
+static int move_take(const struct journal *journal, const struct journal_take *take)
 {
     const char *name;
     autoclose int dir_fd = open_layer(journal, take->tree, take->path, &name);
     bool is_back = journal->verb == JOURNAL_UNDO;
     struct stat dir, st;
     bool is_shut;
+    int r;
 
     if (dir_fd < 0 || fstat(dir_fd, &dir) < 0)
-        return;
+        return 0;
     if (named_stat(is_back ? journal->store_fd : dir_fd, is_back ? take->kept : name, &st) < 0 ||
         !st.st_mode)
-        return;
+        return 0;
     journal_step(journal);
     is_shut = geteuid() != 0 && (dir.st_mode & 0200) == 0;
     if (is_shut)
         (void)named_set_mode(dir_fd, ".", (dir.st_mode & 07777) | 0200);
-    if (is_back)
-        (void)named_move(journal->store_fd, take->kept, dir_fd, name);
-    else
-        (void)named_move(dir_fd, name, journal->store_fd, take->kept);
+    r = is_back ? named_move(journal->store_fd, take->kept, dir_fd, name)
+                : named_move(dir_fd, name, journal->store_fd, take->kept);
     if (is_shut)
         (void)named_set_mode(dir_fd, ".", dir.st_mode & 07777);
     if (S_ISDIR(take->mode))
         (void)named_set_mode(is_back ? dir_fd : journal->store_fd, is_back ? name : take->kept,
                              take->mode & 07777);
+    return r == -ENOSPC || r == -EDQUOT ? -ENOSPC : 0;
 }
 
 static int write_index(const struct journal *journal, const struct journal_index *index,
@@ -359,7 +359,10 @@ int perform_clean(struct journal *journal, struct bawn_error *err)
         return r;
     /* Back into the layer parents come first, as they left it; the list has them in that order. */
     vec_each (&journal->takes, take)
-        move_take(journal, take);
+        if (r == 0)
+            r = move_take(journal, take);
+    if (r < 0)
+        return error_errno(err, -r, "tidy up the layer");
     vec_each (&journal->indexes, index)
         if (r == 0)
             r = write_index(journal, index, err);
