@@ -10,9 +10,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/layers.h"
+#include "base/mounts.h"
 #include "base/mutant.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "kernel/sys.h"
 #include "launch/remount.h"
 
@@ -113,44 +113,21 @@ static int make_mount(int lower, int layer, uint64_t attributes)
     return tree < 0 ? -errno : tree;
 }
 
-/* Where a mount of the list is: the fifth word of its line. */
-static const char *next_mount(const char **rest, char path[LIMIT_PATH_BYTES])
-{
-    const char *line = *rest;
-    const char *end = strchr(line, '\n');
-    size_t length;
-
-    if (!end)
-        return NULL;
-    *rest = end + 1;
-    for (int i = 0; i < 4; i++)
-        line += strcspn(line, " \n") + 1;
-    length = strcspn(line, " \n");
-    if (line > end || length >= LIMIT_PATH_BYTES)
-        return "";
-    memcpy(path, line, length);
-    path[length] = '\0';
-    text_unescape_octal(path);
-    return path;
-}
-
 /* KERNEL: what is mounted below a tree is not seen through an overlay: what is there would be
- * missing, or shown as it was before. */
-static int refuse_mounts(const struct root *root, const char *source, struct bawn_error *err)
+ * missing, or shown as it was before. The plan knows what was mounted when it was made. */
+static int refuse_mounts(struct root *root, const char *source, struct bawn_error *err)
 {
-    autofree char *list = NULL;
+    struct mounts_row row;
     const char *rest;
-    const char *at;
-    char path[LIMIT_PATH_BYTES];
-    int result = remount_read_list(root->proc, &list, err);
+    int result = root->mounts ? 0 : mounts_read(root->proc, "self/mountinfo", &root->mounts, err);
 
     if (result < 0)
         return result;
-    for (rest = list; (at = next_mount(&rest, path));) {
-        if (strcmp(at, source) == 0 || !path_is_below(at, source))
+    for (rest = root->mounts; mounts_next(&rest, &row);) {
+        if (strcmp(row.point, source) == 0 || !path_is_below(row.point, source))
             continue;
         (void)error_set(err, EBUSY, "launch.overlay",
-                        "no overlay over %s: something is mounted in it, at %s", source, at);
+                        "no overlay over %s: something is mounted in it, at %s", source, row.point);
         error_hint(err, "name directories in it that have no mounts, or use mode rw");
         return -EBUSY;
     }

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mounts.h"
 #include "base/text.h"
 #include "kernel/sys.h"
 #include "launch/closed.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/mount.h>
 
-enum { LIST_BYTES = 16 * 1024 * 1024, STATX_WANTS_MOUNT = 0x1000, STATX_MOUNT_AT = 18 };
+enum { STATX_WANTS_MOUNT = 0x1000, STATX_MOUNT_AT = 18 };
 
 /* A line of mountinfo; the strings lie in the list. */
 struct line {
@@ -53,34 +54,6 @@ int remount_mount_id(int fd, unsigned long *ret_id)
     if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_WANTS_MOUNT, status) < 0)
         return -errno;
     *ret_id = (unsigned long)status[STATX_MOUNT_AT];
-    return 0;
-}
-
-int remount_read_list(int proc_fd, char **ret_text, struct bawn_error *err)
-{
-    autoclose int fd = openat(proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
-    autofree char *text = NULL;
-    size_t size = 0;
-    size_t length = 0;
-    ssize_t got;
-
-    if (fd < 0)
-        return error_errno(err, errno, "open the list of mounts");
-    do {
-        if (length + 4096 > size) {
-            char *more = size < LIST_BYTES ? realloc(text, size = size * 2 + 16384) : NULL;
-
-            if (!more)
-                return error_memory(err);
-            text = more;
-        }
-        got = read(fd, text + length, size - length - 1);
-        if (got < 0)
-            return error_errno(err, errno, "read the list of mounts");
-        length += (size_t)got;
-    } while (got > 0);
-    text[length] = '\0';
-    *ret_text = take_ptr(&text);
     return 0;
 }
 
@@ -124,7 +97,7 @@ static bool read_line(char *text, struct line *line)
 
 static int read_lines(int proc_fd, struct list *list, struct bawn_error *err)
 {
-    int result = remount_read_list(proc_fd, &list->text, err);
+    int result = mounts_read(proc_fd, "self/mountinfo", &list->text, err);
     size_t room = 0;
     char *rest = list->text;
 

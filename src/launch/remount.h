@@ -24,8 +24,7 @@ struct closed;
 int remount_tree(int proc_fd, int fd, uint64_t attributes, struct closed *closed,
                  struct bawn_error *err);
 
-/* The list of mounts as text, to be freed; and the number that the mount of fd has in it. */
-int remount_read_list(int proc_fd, char **ret_text, struct bawn_error *err);
+/* The number that the mount of fd has in the list of mounts. */
 int remount_mount_id(int fd, unsigned long *ret_id);
 
 #endif

@@ -198,6 +198,7 @@ int root_make(const struct launch_request *request, const int *trees, int *ret_f
         result = place_all(&root, first, err);
     if (result == 0 && request->hidden && LAYER("mount"))
         result = hide(&root, request->hidden, err);
+    free(root.mounts);
     if (result < 0)
         return result;
     /* SECURITY: what the host mounts later on one of these is not for us. */

@@ -19,6 +19,7 @@ struct root {
     int host_proc;     /* for a build that leaves the pid namespace out; else -EBADF */
     int remount_proc;  /* where there is no mount_setattr: the procfs around us; else -EBADF */
     int proc;          /* the procfs around us */
+    char *mounts;      /* the list of the mounts around us, once somebody asked */
     const struct launch_layer *layers; /* see launch_request */
     unsigned overlays;                 /* made so far */
     struct closed closed;

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/mounts.h"
 #include "kernel/sys.h"
 #include "launch/remount.h"
 #include "launch/root.h"
@@ -166,7 +167,7 @@ static int shut_dir(struct shut *shut, int fd, unsigned depth, struct bawn_error
     if (errno == ELOOP)
         return shut_entries(shut, fd, depth, err);
     if (!shut->mounts)
-        result = remount_read_list(shut->proc_fd, &shut->mounts, err);
+        result = mounts_read(shut->proc_fd, "self/mountinfo", &shut->mounts, err);
     if (result == 0 && remount_mount_id(fd, &id) < 0)
         result = error_errno(err, errno, "statx");
     if (result < 0)
