@@ -482,6 +482,8 @@ static int assemble(struct assembly *assembly)
     if (r == 0)
         r = links_follow(assembly->policy, assembly->view, assembly->report, assembly->err);
     if (r == 0)
+        r = assembly_divide_overlays(assembly);
+    if (r == 0)
         r = matches_find(assembly->policy, assembly->view, assembly->load->matches,
                          &assembly->result->linked, assembly->report, assembly->err);
     if (r == 0)

@@ -53,6 +53,9 @@ int assembly_observe_home(struct assembly *assembly);
 /* Of a finished policy: grants what git needs of the repository that the workspace is in. */
 int assembly_grant_repository(struct assembly *assembly);
 
+/* Of a finished policy: overlays over trees in which something is mounted become several. */
+int assembly_divide_overlays(struct assembly *assembly);
+
 /* A path into out, which is returned. */
 __attribute__((format(printf, 2, 3))) const char *assembly_path(char out[LIMIT_PATH_BYTES],
                                                                 const char *format, ...);

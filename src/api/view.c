@@ -6,6 +6,7 @@
 #include "base/environ.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/mounts.h"
 #include "base/path.h"
 #include "base/scratch.h"
 
@@ -33,7 +34,7 @@ enum {
 };
 
 /* Scopes of the map. */
-enum { SEEN_LOOK, SEEN_OTHER };
+enum { SEEN_LOOK, SEEN_OTHER, SEEN_MOUNTS };
 
 struct view_note {
     struct compile_dep dep;
@@ -245,6 +246,7 @@ void view_free(struct view *view)
         return;
     vec_done(&view->notes);
     map_done(&view->seen);
+    free(view->mounts);
     arena_done(&view->arena);
     free(view);
 }
@@ -385,6 +387,27 @@ DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const cha
     if (dir)
         (void)take_fd(&fd);
     return dir;
+}
+
+const char *view_mounts(struct view *view, const char *path)
+{
+    struct view_note *note;
+    autostrbuf struct strbuf text = {0};
+
+    if (!view->mounts && mounts_read(AT_FDCWD, MOUNTS_PATH, &view->mounts, NULL) < 0) {
+        view->is_moving = true;
+        return "";
+    }
+    if (map_get(&view->seen, SEEN_MOUNTS, path, strlen(path)))
+        return view->mounts;
+    mounts_add_below(&text, view->mounts, path);
+    note = new_note(view, SEEN_MOUNTS, path);
+    if (!note)
+        return view->mounts;
+    note->dep.dep.kind = DEP_MOUNTS;
+    note->dep.text = text.failed ? NULL : arena_strdup(&view->arena, text.text ? text.text : "");
+    view->failed |= !note->dep.text;
+    return view->mounts;
 }
 
 bool view_glance(int dir_fd, const char *name, struct stat *ret_status)

@@ -31,6 +31,7 @@ struct view {
     struct map seen;      /* paths, by the kind of look */
     VEC(struct view_note *) notes;
     const char *home; /* see view_usual_home; "": nobody knows; NULL: nobody asked yet */
+    char *mounts;     /* see view_mounts; NULL: nobody asked yet */
     size_t listed;    /* directories */
     bool is_past;     /* bawn itself has changed since what was looked at */
     bool is_moving; /* something was changing while it was read: the notes may be newer than that */
@@ -72,6 +73,10 @@ int view_note_file(struct view *view, const char *path);
 
 /* A directory to be listed, opened without following a link; NULL with errno. */
 DIR *view_open_dir(struct view *view, int parent_fd, const char *name, const char *path);
+
+/* The list of mounts, of which those at the path and below it count; see base/mounts.h. "" where
+ * nobody can read it. */
+const char *view_mounts(struct view *view, const char *path);
 
 /*
  * Without a note: only for what is told to the user or makes a plan stricter. A plan that is kept

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-enum { LAYERS_NAME_BYTES = 65, LAYERS_TREES_MAX = 32 };
+enum { LAYERS_NAME_BYTES = 65, LAYERS_TREES_MAX = 64 };
 
 #define LAYERS_LOCK      "lock"
 #define LAYERS_WORKSPACE "workspace"

@@ -239,7 +239,7 @@ static void print_deps(const struct image *image, struct strbuf *out)
         [DEP_NONE] = "-",        [DEP_ENV] = "variable",    [DEP_NO_ENV] = "no variable",
         [DEP_ABSENT] = "absent", [DEP_NO_LINK] = "no link", [DEP_ENTRY] = "entry",
         [DEP_CLOSED] = "closed", [DEP_MODE] = "mode",       [DEP_FILE] = "file",
-        [DEP_DIR] = "directory", [DEP_GATE] = "gate"};
+        [DEP_DIR] = "directory", [DEP_GATE] = "gate",       [DEP_MOUNTS] = "mounts"};
 
     strbuf_addf(out, "\nmade from (%u; looked at again before each start):\n",
                 image_count(image, PART_DEPS));

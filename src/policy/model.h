@@ -76,7 +76,8 @@ struct path_rule {
     enum access read;
     enum access write;
     bool wild;
-    bool is_repeat; /* a built-in entry at a further place, or a link to a policy file */
+    bool is_repeat; /* a built-in entry at a further place, a link to a policy file, or a part of a
+                       rule's tree */
     bool read_only; /* mode ro: the denial of writes is a lack of a grant, not a denial */
     bool is_new;    /* a directory that is made where there is none */
     bool is_kept;   /* private, but what was written there is there again the next time */

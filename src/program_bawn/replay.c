@@ -10,10 +10,12 @@
 #include "base/clock.h"
 #include "base/environ.h"
 #include "base/limits.h"
+#include "base/mounts.h"
 #include "kernel/sys.h"
 #include "program_bawn/plans.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,12 +92,25 @@ static bool file_holds(const char *path, const char *text, const struct image_de
     }
 }
 
+static bool mounts_hold(const char *path, const char *text)
+{
+    autofree char *list = NULL;
+    autostrbuf struct strbuf now = {0};
+
+    if (mounts_read(AT_FDCWD, MOUNTS_PATH, &list, NULL) < 0)
+        return false;
+    mounts_add_below(&now, list, path);
+    return !now.failed && strcmp(now.text ? now.text : "", text) == 0;
+}
+
 static bool dep_holds(const struct replay *replay, const struct image_dep *dep)
 {
     const char *path = image_string(replay->image, dep->path);
     const char *text = image_string(replay->image, dep->text);
     const char *value;
 
+    if (dep->kind == DEP_MOUNTS)
+        return mounts_hold(path, text);
     if (dep->kind != DEP_ENV && dep->kind != DEP_NO_ENV)
         return file_holds(path, text, dep);
     value = environ_get(replay->environ, path);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "program_bawn/own.h"
 #include "session/kept.h"
+#include "session/layers.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -327,8 +328,12 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         request.holds = cache_holds;
         request.holds_context = &kept;
     }
-    if (request.image->dropped && !is_new && cache_holds(&kept, NULL) < 0)
-        return cold_exec(front, err);
+    /* What is said of the plan, and layers of the session's, are for one that holds. */
+    if (!is_new && (request.image->dropped || layers_are_needed(request.image))) {
+        if (cache_holds(&kept, NULL) < 0)
+            return cold_exec(front, err);
+        request.holds = NULL;
+    }
     tell_dropped(front, request.image);
     log_plan(&request, is_new ? "policy" : "kept");
     status = request.is_detached ? detach(front, &request, err) : session_run(&request, err);

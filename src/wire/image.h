@@ -129,6 +129,7 @@ enum image_dep_kind {
     DEP_MODE,    /* lstat: the same file, owner and mode */
     DEP_FILE,    /* stat: the same file with the same content, owner and mode */
     DEP_DIR,     /* lstat: the same directory with the same entries */
+    DEP_MOUNTS,  /* the same mounts at the path and below it, see mounts_add_below */
     /* lstat: a directory of the same owner and mode. If it has the same entries too, what is behind
      * it is so, else that is looked at. */
     DEP_GATE,

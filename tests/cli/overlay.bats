@@ -212,14 +212,6 @@ assert rows["lines"]["fate"] == "conflict" and rows["lines"]["why"], rows' <<<"$
     [ "$output" = refused ]
 }
 
-@test "overlay: a tree with a mount in it is refused, with the reason" {
-    [ "$(id -u)" -eq 0 ] || return 0 # only root mounts
-    mkdir -p sub/mnt
-    run --separate-stderr -125 unshare -m sh -c 'mount -t tmpfs none sub/mnt && exec "$@"' sh "$BAWN" run --overlay . -- true
-    has_error_and_hint
-    [[ $stderr == *"overlay over $WORK"*"mounted in it, at $WORK/sub/mnt"* ]]
-}
-
 @test "overlay: together with held calls, questions, limits, a debugger, a network, and further commands" {
     printf 'q\n' >asked
     printf 's\n' >.env

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overlays over trees in which something is mounted. */
+#include "api/assembly.h"
+#include "base/error.h"
+#include "base/mounts.h"
+#include "base/path.h"
+#include "policy/build.h"
+#include "policy/decide.h"
+#include "policy/message.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * How it works: KERNEL: one overlay cannot show what is mounted below its tree, and the root has to
+ * be a tree of the host's. So the tree itself is read-only, and each directory in it in which
+ * nothing is mounted is an overlay of its own; one in which something is mounted is divided the
+ * same way. A part is a rule like that of the whole, in its layer, and it is made only where that
+ * rule decides: no part wins against anybody against whom the whole would lose.
+ */
+struct dividing {
+    struct assembly *assembly;
+    const struct path_rule *rule; /* of the whole */
+    const char *list;
+    size_t parts;
+};
+
+enum {
+    PARTS_MAX = 48,    /* of all overlays together; LAYERS_TREES_MAX is for them and the others */
+    ENTRIES_MAX = 256, /* of a directory that is divided */
+};
+
+/* Of what the kernel makes an overlay, for users as for root. What else is mounted can be read. */
+static bool can_be_layered(const char *type)
+{
+    static const char *const types[] = {"ext2", "ext3",     "ext4", "xfs",   "btrfs",
+                                        "f2fs", "bcachefs", "zfs",  "tmpfs", "overlay"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(types[i], type) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What is mounted at a path, the last one on top, and where the first is below it; "": nothing. */
+struct mounted {
+    char type[32];
+    char below[LIMIT_PATH_BYTES];
+};
+
+static void find_mounts(const char *list, const char *path, struct mounted *ret_mounted)
+{
+    struct mounts_row row;
+
+    *ret_mounted->type = *ret_mounted->below = '\0';
+    while (mounts_next(&list, &row)) {
+        if (strcmp(row.point, path) == 0)
+            memcpy(ret_mounted->type, row.type, sizeof(row.type));
+        else if (!*ret_mounted->below && path_is_below(row.point, path))
+            memcpy(ret_mounted->below, row.point, sizeof(row.point));
+    }
+}
+
+static int add_part(struct dividing *dividing, const char *path, const char *mode,
+                    const char *reason)
+{
+    struct assembly *assembly = dividing->assembly;
+    struct path_rule part = *dividing->rule;
+
+    (void)rule_set_mode(&part, mode);
+    part.is_new = false;
+    part.is_repeat = true;
+    part.path = assembly_keep(assembly, path);
+    part.reason = reason;
+    return part.path ? policy_add_found(assembly->policy, &part, assembly->err)
+                     : error_memory(assembly->err);
+}
+
+/* 1: what happens there is decided by the rule of the whole. */
+static int is_decided(const struct dividing *dividing, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    if (decide_path(dividing->assembly->policy, path, decisions) < 0)
+        return error_memory(dividing->assembly->err);
+    return decisions[PATH_READ].access == ACCESS_ALLOW &&
+           decisions[PATH_WRITE].access == ACCESS_OVERLAY &&
+           decisions[PATH_READ].rule == dividing->rule &&
+           decisions[PATH_WRITE].rule == dividing->rule;
+}
+
+static int divide(struct dividing *dividing, const char *path);
+
+static int divide_entry(struct dividing *dividing, const char *path)
+{
+    struct view *view = dividing->assembly->view;
+    struct mounted mounted;
+    int r;
+
+    if (view_look(view, path) != LOOK_DIRECTORY || view_is_closed(view, path, false))
+        return 0;
+    find_mounts(dividing->list, path, &mounted);
+    if (*mounted.type && !can_be_layered(mounted.type))
+        return 0;
+    r = is_decided(dividing, path);
+    if (r <= 0)
+        return r;
+    if (*mounted.below)
+        return divide(dividing, path);
+    return dividing->parts++ < PARTS_MAX ? add_part(dividing, path, "overlay", NULL) : 0;
+}
+
+static int divide(struct dividing *dividing, const char *path)
+{
+    DIR *dir = view_open_dir(dividing->assembly->view, AT_FDCWD, path, path);
+    const struct dirent *entry;
+    char name[LIMIT_PATH_BYTES];
+    int r = 0;
+
+    for (int i = 0; r == 0 && dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            (size_t)snprintf(name, sizeof(name), "%s/%s", strcmp(path, "/") == 0 ? "" : path,
+                             entry->d_name) >= sizeof(name))
+            continue;
+        r = divide_entry(dividing, name);
+    }
+    if (dir)
+        (void)closedir(dir);
+    return r;
+}
+
+static const char *explain(struct assembly *assembly, const struct path_rule *rule,
+                           const struct mounted *mounted)
+{
+    char text[LIMIT_PATH_BYTES + 64];
+
+    if (strcmp(rule->path, "/") == 0)
+        return "each directory in it is an overlay of its own";
+    report_add(assembly->report, BAWN_WARNING, "policy.divided_overlay", rule->origin,
+               "%s is mounted in %s: there each directory with nothing mounted in it is an "
+               "overlay of its own; files beside such directories can only be read",
+               mounted->below, rule->path);
+    report_hint(assembly->report, "name the directories that the command is to write");
+    (void)snprintf(text, sizeof(text), "%s is mounted in it", mounted->below);
+    return assembly_keep(assembly, text);
+}
+
+int assembly_divide_overlays(struct assembly *assembly)
+{
+    struct policy *policy = assembly->policy;
+    struct dividing dividing = {.assembly = assembly};
+    size_t count = policy->rules.count;
+    struct mounted mounted;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct path_rule *rule = policy->rules.items[i];
+
+        if (rule->kind != RULE_PATH || rule->wild || rule->write != ACCESS_OVERLAY ||
+            view_look(assembly->view, rule->path) != LOOK_DIRECTORY)
+            continue;
+        dividing.list = view_mounts(assembly->view, rule->path);
+        dividing.rule = rule;
+        find_mounts(dividing.list, rule->path, &mounted);
+        if (!*mounted.below && strcmp(rule->path, "/") != 0)
+            continue;
+        r = divide(&dividing, rule->path);
+        if (r == 0)
+            r = add_part(&dividing, rule->path, "ro", explain(assembly, rule, &mounted));
+    }
+    return r == 0 && policy->rules.count > count && message_summarize(policy) < 0
+               ? error_memory(assembly->err)
+               : r;
+}
