@@ -2,6 +2,7 @@
 /* What of a policy would have no effect in silence. */
 #include "api/assembly.h"
 #include "base/error.h"
+#include "policy/build.h"
 #include "policy/decide.h"
 #include "policy/explain.h"
 
@@ -40,6 +41,14 @@ static void refuse_missing(struct assembly *assembly, const struct path_rule *ru
         report_hint(assembly->report, "mend the path");
 }
 
+static void refuse_new(struct assembly *assembly, const struct path_rule *rule)
+{
+    report_add(assembly->report, BAWN_ERROR, "policy.new_in_overlay", rule->origin,
+               "%s would be made on the host, and with sandbox.overlay_all nothing changes there",
+               rule->path);
+    report_hint(assembly->report, "leave it out, or make the directory yourself");
+}
+
 static int refuse_making(struct assembly *assembly, const struct path_rule *rule)
 {
     int r = error_errno(assembly->err, errno, "make %s", rule->path);
@@ -62,6 +71,8 @@ int assembly_examine_missing(struct assembly *assembly)
             continue;
         if (!rule->is_new) {
             refuse_missing(assembly, rule);
+        } else if (policy_number(assembly->policy, SETTING_OVERLAY_ALL)) {
+            refuse_new(assembly, rule);
         } else if (assembly->load->makes) {
             assembly->view->is_past = true;
             if (!make_directory(rule->path))

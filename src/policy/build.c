@@ -500,6 +500,26 @@ static void uncover_proc(struct policy *policy)
     policy->rules.count = kept;
 }
 
+/* SECURITY: nothing of the host's is to change. Devices are no files, and the kernel's own trees
+ * cannot be layered. */
+static void lay_over_all(struct policy *policy)
+{
+    static const char *const others[] = {"/dev", "/proc", "/sys"};
+
+    if (!policy_number(policy, SETTING_OVERLAY_ALL))
+        return;
+    vec_each (&policy->rules, each) {
+        struct path_rule *rule = *each;
+        bool is_other =
+            rule->kind != RULE_PATH || (rule->write != ACCESS_ALLOW && !rule_is_copy(rule));
+
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+            is_other |= path_is_below(rule->path, others[i]);
+        if (!is_other)
+            (void)rule_set_mode(rule, "overlay");
+    }
+}
+
 static void warn_not_yet(const struct policy *policy, struct bawn_report *report)
 {
     vec_each (&policy->items, item) {
@@ -527,6 +547,7 @@ int policy_finish(struct policy *policy, struct bawn_report *report, struct bawn
         r = sysfs_add(policy);
     if (r < 0)
         return error_memory(err);
+    lay_over_all(policy);
     home_settle_copies(policy, report);
     uncover_proc(policy);
     warn_not_yet(policy, report);

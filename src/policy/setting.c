@@ -25,7 +25,7 @@ static const char *const limits_words[] = {"strict", "default", "none", NULL};
 const struct setting_info setting_table[SETTING_COUNT] = {
     [SETTING_PROFILE] = {"profile", VALUE_TEXT, NARROW_NEVER, 0, NULL,
                          "The built-in profile to start from: default, strict, static, "
-                         "untrusted or none."},
+                         "overlay, untrusted or none."},
     [SETTING_ASK_TIMEOUT] =
         {"sandbox.ask_timeout", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
          "How long a question waits for an answer: the command waits too. Then the answer is no. "
@@ -211,6 +211,11 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "command can still see that it is there (stat), and a file that is executable can be "
          "started until it is masked. Where no rule hides a name that could appear, held costs "
          "nothing. Default: watch."},
+    [SETTING_OVERLAY_ALL] =
+        {"sandbox.overlay_all", VALUE_BOOL, NARROW_HIGHER, 0, NULL,
+         "true: whatever a rule grants for writing (rw, copy) is an overlay instead, so that no "
+         "command changes a file of the host; devices stay as they are. The profile overlay sets "
+         "it."},
 };
 
 const struct list_info list_table[LIST_COUNT] = {

@@ -53,6 +53,7 @@ enum setting_id {
     SETTING_HOME,
     SETTING_REPOSITORY,
     SETTING_LATE,
+    SETTING_OVERLAY_ALL,
     SETTING_COUNT,
 };
 

@@ -70,6 +70,8 @@ static int apply(struct bawn_load *load, const struct option_given *given, struc
         return bawn_load_file(load, given->value, NULL, err);
     case OPTION_PROFILE:
         return bawn_load_profile(load, given->value, err);
+    case OPTION_OVERLAY_ALL:
+        return bawn_load_profile(load, "overlay", err);
     case OPTION_PRESET:
         return bawn_load_preset(load, given->value, err);
     case OPTION_PATH:
@@ -83,6 +85,16 @@ static int apply(struct bawn_load *load, const struct option_given *given, struc
     default:
         return 0;
     }
+}
+
+static int refuse_profiles(struct bawn_error *err)
+{
+    (void)error_set(err, EINVAL, "usage.bad_value",
+                    "--overlay-all is a profile, and --profile names another one");
+    error_hint(err,
+               "leave one of the two out; --set sandbox.overlay_all=true makes overlays of what "
+               "another profile and your policy grant for writing");
+    return -EINVAL;
 }
 
 int load_collect(const struct options *options, struct bawn_load **ret_load, struct bawn_error *err)
@@ -102,6 +114,9 @@ int load_collect(const struct options *options, struct bawn_load **ret_load, str
         if (result == 0)
             result = apply(load, given, err);
     }
+    if (result == 0 && options_has(options, OPTION_OVERLAY_ALL) &&
+        options_has(options, OPTION_PROFILE))
+        result = refuse_profiles(err);
     if (result < 0)
         return result;
     *ret_load = take_ptr(&load);

@@ -17,6 +17,7 @@ enum option_id {
     OPTION_WORKSPACE,
     OPTION_POLICY,
     OPTION_PROFILE,
+    OPTION_OVERLAY_ALL,
     OPTION_PRESET,
     OPTION_PATH, /* a path of the policy; its mode is the name of the option */
     OPTION_KEY,  /* a value of the policy; its key is in the row */

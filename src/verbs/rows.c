@@ -2,7 +2,8 @@
 /* Options that more than one verb takes, as rows. */
 #include "verbs/rows.h"
 
-static const char *const profiles[] = {"default", "strict", "static", "untrusted", "none", NULL};
+static const char *const profiles[] = {"default",   "strict", "static", "overlay",
+                                       "untrusted", "none",   NULL};
 const char *const preset_words[] = {"node",   "python", "rust",   "go",       "java",  "c", "git",
                                     "claude", "codex",  "gemini", "opencode", "aider", NULL};
 static const char *const reads[] = {"strict", "static", "dynamic", NULL};
@@ -34,6 +35,12 @@ static const struct option rows[] = {
      .open = true,
      .words = profiles,
      .help = "The built-in profile to start from."},
+    {.id = OPTION_OVERLAY_ALL,
+     .name = "overlay-all",
+     .help =
+         "The same as --profile overlay: the command sees the host as you do, but for secrets, "
+         "your home included. Nothing of it changes: all that the command writes goes to layers. "
+         "'bawn diff' shows it, 'bawn apply' takes it."},
     {.id = OPTION_PRESET,
      .name = "preset",
      .value = "NAME",
