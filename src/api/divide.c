@@ -32,13 +32,15 @@ enum {
     ENTRIES_MAX = 256, /* of a directory that is divided */
 };
 
-/* Of what the kernel makes an overlay, for users as for root. What else is mounted can be read. */
+/* Of what the kernel makes an overlay. What else is mounted can be read. KERNEL: for root the trees
+ * are mapped to other ids, which an overlay is not, and tmpfs only since 6.3. */
 static bool can_be_layered(const char *type)
 {
-    static const char *const types[] = {"ext2", "ext3",     "ext4", "xfs",   "btrfs",
-                                        "f2fs", "bcachefs", "zfs",  "tmpfs", "overlay"};
+    static const char *const types[] = {"ext2", "ext3",     "ext4",  "xfs",    "btrfs",
+                                        "f2fs", "bcachefs", "tmpfs", "overlay"};
+    size_t count = sizeof(types) / sizeof(types[0]) - view_is_root();
 
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         if (strcmp(types[i], type) == 0)
             return true;
     }

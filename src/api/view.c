@@ -430,6 +430,11 @@ bool view_cwd(char ret_path[LIMIT_PATH_BYTES])
     return getcwd(ret_path, LIMIT_PATH_BYTES) != NULL;
 }
 
+bool view_is_root(void)
+{
+    return geteuid() == 0;
+}
+
 int view_workspace(struct view *view, const char *name, char **ret_path)
 {
     /* The launcher resolves the name anew each time: what it leads to is in the key. */

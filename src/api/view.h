@@ -88,6 +88,9 @@ DIR *view_glance_dir(int parent_fd, const char *name);
 /* The working directory, which the launcher has in the key; false: there is none. */
 bool view_cwd(char ret_path[LIMIT_PATH_BYTES]);
 
+/* Whether the caller is root, which the launcher has in the key, too. */
+bool view_is_root(void);
+
 /* The workspace: the directory that the name leads to; or an errno. */
 int view_workspace(struct view *view, const char *name, char **ret_path);
 

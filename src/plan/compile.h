@@ -47,10 +47,6 @@ struct compile_input {
 int compile_image(const struct compile_input *input, struct image **ret_image,
                   struct bawn_error *err);
 
-/* Whether the files of a tree belong to the command when it is another to the host than its
- * caller. */
-bool compile_maps_owner(const struct plan *plan, const struct mount_step *step);
-
 /* The steps, in the order in which they are carried out. */
 struct compiler;
 int compile_mounts(struct compiler *compiler);

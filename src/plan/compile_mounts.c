@@ -10,15 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-bool compile_maps_owner(const struct plan *plan, const struct mount_step *step)
-{
-    const struct policy *policy = plan->policy;
-
-    return !step->read_only || policy_is_in_home(policy, step->source) ||
-           path_is_below(step->source, policy->workspace) ||
-           (policy->repository && path_is_below(step->source, policy->repository));
-}
-
 /* In place of what a tree shows there: the same, held. Read-only, or of a writable tree what is
  * asked about, from which nothing can be run before somebody said yes. */
 static uint8_t in_place(const struct compiler *compiler, const struct mount_step *step)
@@ -51,7 +42,7 @@ static int bind_step(struct compiler *compiler, const struct mount_step *step)
     else if (mount.step == STEP_BIND && !is_root)
         place_make_point(compiler, step->target, file);
     if (mount.step == STEP_BIND && compiler->head.host_uid != compiler->head.caller_uid &&
-        compile_maps_owner(compiler->input->plan, step))
+        plan_maps_owner(compiler->input->plan, step))
         mount.flags |= STEP_IDMAP;
     else if (early && !step->no_exec && place_is_steady(compiler, step->source))
         mount.flags |= STEP_STEADY;
@@ -116,15 +107,8 @@ static void close_hollows(struct compiler *compiler)
  * closed to the set-up then, which has the command's id by now, is closed to the command too. */
 static bool is_foreign(const struct compiler *compiler, const char *path)
 {
-    const struct plan *plan = compiler->input->plan;
-    const struct mount_step *nearest = NULL;
-
-    vec_each (&plan->mounts, step) {
-        if (step->kind == MOUNT_BIND && path_is_below(path, step->target))
-            nearest = step;
-    }
     return compiler->head.host_uid != compiler->head.caller_uid &&
-           !(nearest && compile_maps_owner(plan, nearest));
+           !plan_shows_as_owned(compiler->input->plan, path);
 }
 
 /*

@@ -23,6 +23,27 @@ struct rooms {
     struct decide_dirs dirs;
 };
 
+bool plan_maps_owner(const struct plan *plan, const struct mount_step *step)
+{
+    const struct policy *policy = plan->policy;
+
+    return !step->read_only || policy_is_in_home(policy, step->source) ||
+           path_is_below(step->source, policy->workspace) ||
+           (policy->repository && path_is_below(step->source, policy->repository));
+}
+
+bool plan_shows_as_owned(const struct plan *plan, const char *path)
+{
+    const struct mount_step *nearest = NULL;
+
+    vec_each (&plan->mounts, step) {
+        if ((step->kind == MOUNT_BIND || step->kind == MOUNT_OVERLAY) &&
+            path_is_below(path, step->target))
+            nearest = step;
+    }
+    return nearest && plan_maps_owner(plan, nearest);
+}
+
 static int compare_paths(const char *a, const char *b)
 {
     /* "/" sorts before every other byte, so that a directory comes right before what is in it. */

@@ -39,6 +39,11 @@ static inline bool view_in_own_proc(const char *path, enum view around)
     return around == VIEW_PRIVATE && path_is_below(path, "/proc");
 }
 
+/* Whether the files of a tree belong to the command when it is another to the host than its caller;
+ * and those at a path, as far as mounts are planned by now. */
+bool plan_maps_owner(const struct plan *plan, const struct mount_step *step);
+bool plan_shows_as_owned(const struct plan *plan, const char *path);
+
 /* Each adds who holds a rule to the plan: 0 or -ENOMEM. */
 int enforce_literal(struct plan *plan, const struct path_rule *rule, const struct spot *spot,
                     enum view around, enum look look);

@@ -194,3 +194,18 @@ A  /srv/work/out' ]
     [[ $output == *$'A  /etc/bawn-new\n'* && $output == *$'D  /etc/hostname\n'* ]]
     [[ $output == *'A  /usr/bin/bawn-new  (executable)'* ]]
 }
+
+@test "overlay-all: a secret that is made outside while the command runs cannot be read" {
+    for user in "${users[@]}"; do
+        run -0 --separate-stderr among_mounts "$user" 'mkdir /srv/home/.config' '
+            "$BAWN" run -q --overlay-all --session "$S" -- sh -c "sleep 2
+                cat \$HOME/.aws/credentials || echo kept; cat \$HOME/go" &
+            sleep 1
+            mkdir $HOME/.aws
+            echo secret >$HOME/.aws/credentials
+            echo shown >$HOME/go
+            wait'
+        [ "$output" = $'kept\nshown' ]
+        [[ $stderr == *".aws/credentials: Permission denied"* ]]
+    done
+}

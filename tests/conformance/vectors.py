@@ -53,8 +53,10 @@ class Case:
         texts += [(ROOT / "data/presets" / f"{name}.yaml").read_text() for name in self.presets]
         texts += [text.decode() for _, text in self.layers]
         # sandbox.home and sandbox.reads make these.
+        laid_over = any("overlay_all: true" in text for text in texts)
         return {"home": "private", "sys": "private",
-                **{name: mode for text in texts for name, mode in MODE.findall(text)}}
+                **{name: "overlay" if laid_over and mode == "rw" else mode
+                   for text in texts for name, mode in MODE.findall(text)}}
 
 
 def read_cases(path):
