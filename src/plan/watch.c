@@ -42,7 +42,8 @@ static bool is_roots(const struct policy *policy, const char *path)
 bool watch_is_left_to_root(const struct plan *plan, const struct path_rule *rule, const char *path)
 {
     return rule && rule->layer && rule->layer->authority == AUTHORITY_BUILTIN &&
-           is_roots(plan->policy, path) && !(plan->facts->uid == 0 && plan_shows_as_owned(plan, path));
+           is_roots(plan->policy, path) &&
+           !(plan->facts->uid == 0 && plan_shows_as_owned(plan, path));
 }
 
 /* The tree that shows a path, as far as mounts are planned by now; NULL: none that can be watched.
