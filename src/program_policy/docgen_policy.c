@@ -88,7 +88,8 @@ static const struct roff_entry modes[] = {
      "A directory. The program may write it, also what the built-in list protects. The "
      "host's files stay as they are: the changes go to a layer, which 'bawn diff' shows "
      "and 'bawn apply' takes. The program cannot change files whose owner or group is not "
-     "the caller's, and nothing may be mounted below the directory."},
+     "the caller's. Where something is mounted below the directory, each directory in it without a "
+     "mount is an overlay of its own, and what lies beside those can only be read."},
     {"private", "An empty directory of the sandbox's own. It is gone afterwards, and has nothing "
                 "of the host in it."},
     {"copy", "A file. The program gets a copy of it, which it may write and replace. The host's "
