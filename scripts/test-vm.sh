@@ -441,12 +441,17 @@ rates_are_held() {
         rate io_write_ops 4 if=/dev/zero of=big oflag=direct bs=4k count=16
 }
 
-# overlays USER: what their tests say, in a home on the guest's own disk, which can hold layers.
+# overlays USER: what their tests say, with homes on the guest's own disk, which can hold layers.
 overlays() {
-    local home
+    local home user
+    for user in root "$test_user"; do
+        home=$(getent passwd "$user" | cut -d: -f6)
+        [ ! -e "/tmp/home-$user" ] || continue
+        mkdir "/tmp/home-$user" && chown "$user:" "/tmp/home-$user" && mount --bind "/tmp/home-$user" "$home" || return
+    done
     home=$(getent passwd "$1" | cut -d: -f6)
-    mkdir -p "/tmp/home-$1" && chown "$1" "/tmp/home-$1" && mount --bind "/tmp/home-$1" "$home" || return
-    runuser -u "$1" -- env BAWN="$guest/bin/bawn" HOME="$home" PATH="$PATH" bats "$guest/tests/cli/overlay.bats"
+    runuser -u "$1" -- env BAWN="$guest/bin/bawn" HOME="$home" PATH="$PATH" \
+        bats "$guest/tests/cli/overlay.bats" "$guest/tests/cli/overlay_all.bats"
 }
 
 # battery USER: the last line has the counts.
