@@ -57,7 +57,7 @@ static void find_mounts(const char *list, const char *path, struct mounted *ret_
 {
     struct mounts_row row;
 
-    *ret_mounted->type = *ret_mounted->below = '\0';
+    *ret_mounted = (struct mounted){0};
     while (mounts_next(&list, &row)) {
         if (strcmp(row.point, path) == 0)
             memcpy(ret_mounted->type, row.type, sizeof(row.type));

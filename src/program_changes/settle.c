@@ -24,7 +24,8 @@ static void leave_out_top(const struct overlay_tree *tree, struct changes *chang
 {
     struct change *top = changes->list.count > 0 ? &changes->list.items[0] : NULL;
 
-    if (!top || *top->path || top->kind != CHANGE_CHANGED || (top->what & ~(unsigned)CHANGE_TIMES) != CHANGE_MODE ||
+    if (!top || *top->path || top->kind != CHANGE_CHANGED ||
+        (top->what & ~(unsigned)CHANGE_TIMES) != CHANGE_MODE ||
         faccessat(AT_FDCWD, tree->path, W_OK, AT_EACCESS) == 0)
         return;
     changes->list.count--;
