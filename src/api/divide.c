@@ -47,22 +47,26 @@ static bool can_be_layered(const char *type)
     return false;
 }
 
-/* What is mounted at a path, the last one on top, and where the first is below it; "": nothing. */
+/* What a path is in, and where something is mounted below it; "": nowhere. */
 struct mounted {
-    char type[32];
+    char type[32]; /* of the file system */
     char below[LIMIT_PATH_BYTES];
 };
 
 static void find_mounts(const char *list, const char *path, struct mounted *ret_mounted)
 {
     struct mounts_row row;
+    size_t length = 0;
 
     *ret_mounted = (struct mounted){0};
     while (mounts_next(&list, &row)) {
-        if (strcmp(row.point, path) == 0)
+        /* Of several at one place the last one is on top. */
+        if (path_is_below(path, row.point) && strlen(row.point) >= length) {
+            length = strlen(row.point);
             memcpy(ret_mounted->type, row.type, sizeof(row.type));
-        else if (!*ret_mounted->below && path_is_below(row.point, path))
+        } else if (!*ret_mounted->below && path_is_below(row.point, path)) {
             memcpy(ret_mounted->below, row.point, sizeof(row.point));
+        }
     }
 }
 
@@ -105,7 +109,7 @@ static int divide_entry(struct dividing *dividing, const char *path)
     if (view_look(view, path) != LOOK_DIRECTORY || view_is_closed(view, path, false))
         return 0;
     find_mounts(dividing->list, path, &mounted);
-    if (*mounted.type && !can_be_layered(mounted.type))
+    if (!can_be_layered(mounted.type))
         return 0;
     r = is_decided(dividing, path);
     if (r <= 0)
