@@ -323,3 +323,17 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
         "$BAWN" discard "$session"
     done
 }
+
+@test "overlay: neither start nor end look at what is in the tree and did not change" {
+    command -v strace >/dev/null || skip "no strace"
+    mkdir -p many/{1..200}
+    for i in {1..200}; do : >"many/$i/never-looked-at"; done
+    "$BAWN" run -q --overlay . -- true
+    strace -f -o "$BATS_TEST_TMPDIR/log" "$BAWN" run --overlay . --session "$session" -- sh -c 'echo x >>many/7/changed'
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = 'A  many/7/changed' ]
+    grep -q '"many/7/changed"' "$BATS_TEST_TMPDIR/log"
+    run -1 grep 'never-looked-at' "$BATS_TEST_TMPDIR/log"
+    strace -f -o "$BATS_TEST_TMPDIR/log" "$BAWN" diff "$session" --list
+    run -1 grep 'never-looked-at' "$BATS_TEST_TMPDIR/log"
+}
