@@ -11,26 +11,27 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * How it works: KERNEL: one overlay cannot show what is mounted below its tree, and the root has to
  * be a tree of the host's. So the tree itself is read-only, and each directory in it in which
  * nothing is mounted is an overlay of its own; one in which something is mounted is divided the
- * same way. A part is a rule like that of the whole, in its layer, and it is made only where that
- * rule decides: no part wins against anybody against whom the whole would lose.
+ * same way, from the top down. A part is a rule like that of the whole, in its layer, and it is
+ * made only where that rule decides: no part wins against anybody against whom the whole would
+ * lose.
  */
 struct dividing {
     struct assembly *assembly;
     const struct path_rule *rule; /* of the whole */
     const char *list;
+    VEC(const char *) left;  /* directories in which something is mounted, the upper ones first */
+    VEC(const char *) whole; /* those of one directory in which nothing is */
     size_t parts;
 };
 
-enum {
-    PARTS_MAX = 48,    /* of all overlays together; LAYERS_TREES_MAX is for them and the others */
-    ENTRIES_MAX = 256, /* of a directory that is divided */
-};
+enum { PARTS_MAX = 48 }; /* of all overlays together; LAYERS_TREES_MAX is for the others, too */
 
 /* Of what the kernel makes an overlay. What else is mounted can be read. KERNEL: for root the trees
  * are mapped to other ids, which an overlay is not, and tmpfs only since 6.3. */
@@ -98,43 +99,99 @@ static int is_decided(const struct dividing *dividing, const char *path)
            decisions[PATH_WRITE].rule == dividing->rule;
 }
 
-static int divide(struct dividing *dividing, const char *path);
-
-static int divide_entry(struct dividing *dividing, const char *path)
+static int sort_entry(struct dividing *dividing, const char *path)
 {
     struct view *view = dividing->assembly->view;
     struct mounted mounted;
+    const char *kept;
     int r;
 
     if (view_look(view, path) != LOOK_DIRECTORY || view_is_closed(view, path, false))
         return 0;
     find_mounts(dividing->list, path, &mounted);
-    if (!can_be_layered(mounted.type))
-        return 0;
-    r = is_decided(dividing, path);
+    r = can_be_layered(mounted.type) ? is_decided(dividing, path) : 0;
     if (r <= 0)
         return r;
-    if (*mounted.below)
-        return divide(dividing, path);
-    return dividing->parts++ < PARTS_MAX ? add_part(dividing, path, "overlay", NULL) : 0;
+    kept = assembly_keep(dividing->assembly, path);
+    if (!kept ||
+        !(*mounted.below ? vec_push(&dividing->left, kept) : vec_push(&dividing->whole, kept)))
+        return error_memory(dividing->assembly->err);
+    return 0;
 }
 
-static int divide(struct dividing *dividing, const char *path)
+static int sort_entries(struct dividing *dividing, const char *path)
 {
     DIR *dir = view_open_dir(dividing->assembly->view, AT_FDCWD, path, path);
     const struct dirent *entry;
     char name[LIMIT_PATH_BYTES];
     int r = 0;
 
-    for (int i = 0; r == 0 && dir && i < ENTRIES_MAX && (entry = readdir(dir)); i++) {
+    dividing->whole.count = 0;
+    while (r == 0 && dir && (entry = readdir(dir))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
             (size_t)snprintf(name, sizeof(name), "%s/%s", strcmp(path, "/") == 0 ? "" : path,
                              entry->d_name) >= sizeof(name))
             continue;
-        r = divide_entry(dividing, name);
+        r = sort_entry(dividing, name);
     }
     if (dir)
         (void)closedir(dir);
+    return r;
+}
+
+static void tell_many(const struct dividing *dividing, const char *path)
+{
+    struct bawn_report *report = dividing->assembly->report;
+
+    report_add(
+        report, BAWN_WARNING, "policy.many_overlays", dividing->rule->origin,
+        "%s can only be read: something is mounted in it, and there are no overlays left for "
+        "the %zu directories beside that",
+        path, dividing->whole.count);
+    report_hint(report, "at most %d are made; name the directories that the command is to write",
+                PARTS_MAX);
+}
+
+/* A directory becomes overlays as a whole, or not at all: which ones there are depends on no order.
+ */
+static int divide(struct dividing *dividing, const char *path)
+{
+    int r = sort_entries(dividing, path);
+
+    if (r < 0)
+        return r;
+    if (dividing->parts + dividing->whole.count > PARTS_MAX) {
+        tell_many(dividing, path);
+        return 0;
+    }
+    dividing->parts += dividing->whole.count;
+    vec_each (&dividing->whole, part) {
+        if (r == 0)
+            r = add_part(dividing, *part, "overlay", NULL);
+    }
+    return r;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const char *one = *(const char *const *)a;
+    const char *other = *(const char *const *)b;
+    size_t depth = path_depth(one);
+    size_t other_depth = path_depth(other);
+
+    return depth != other_depth ? (depth < other_depth ? -1 : 1) : strcmp(one, other);
+}
+
+static int divide_all(struct dividing *dividing)
+{
+    int r = divide(dividing, dividing->rule->path);
+
+    for (size_t i = 0; r == 0 && i < dividing->left.count; i++) {
+        qsort(dividing->left.items + i, dividing->left.count - i, sizeof(const char *),
+              compare_paths);
+        r = divide(dividing, dividing->left.items[i]);
+    }
+    dividing->left.count = 0;
     return r;
 }
 
@@ -173,10 +230,12 @@ int assembly_divide_overlays(struct assembly *assembly)
         find_mounts(dividing.list, rule->path, &mounted);
         if (!*mounted.below && strcmp(rule->path, "/") != 0)
             continue;
-        r = divide(&dividing, rule->path);
+        r = divide_all(&dividing);
         if (r == 0)
             r = add_part(&dividing, rule->path, "ro", explain(assembly, rule, &mounted));
     }
+    vec_done(&dividing.left);
+    vec_done(&dividing.whole);
     return r == 0 && policy->rules.count > count && message_summarize(policy) < 0
                ? error_memory(assembly->err)
                : r;

@@ -216,3 +216,16 @@ A  /srv/work/out' ]
         [[ $stderr == *".aws/credentials: Permission denied"* ]]
     done
 }
+
+@test "overlay: where a divided tree has more directories than overlays are made, it can be read, and bawn says so" {
+    for user in "${users[@]}"; do
+        run -0 --separate-stderr among_mounts "$user" 'mkdir -p sub/mnt dir few/in few/mnt
+            for i in $(seq 60); do mkdir sub/$i; done
+            $MOUNT sub/mnt' '
+            "$BAWN" run --overlay . --session "$S" -- sh -c "for f in sub/1/x sub/mnt/x dir/x few/x; do
+                echo x 2>/dev/null >\$f && echo \$f || :; done"
+            for f in sub/1/x sub/mnt/x dir/x few/x; do "$BAWN" check write --overlay . $f >/dev/null 2>&1 && echo $f || :; done'
+        [ "$output" = $'dir/x\nfew/x\ndir/x\nfew/x' ]
+        [[ $stderr == *"/srv/work/sub can only be read: something is mounted in it, and there are no overlays left for the 61 directories"* ]]
+    done
+}
