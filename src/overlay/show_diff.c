@@ -327,55 +327,55 @@ static void add_content(struct show *show, const char *bytes, size_t length)
         show->out->failed = true;
 }
 
-static void add_diff_line(struct show *show, const git_diff_line *line)
+static void add_diff_line(struct show *show, const struct hunk_line *line)
 {
-    bool has_end = line->content_len > 0 && line->content[line->content_len - 1] == '\n';
-    bool is_line = strchr("+- ", line->origin) && line->origin;
+    const char *mark = hunk_line_mark(line);
+    const char *colour = line->sign == '+' ? COLOUR_ADD : line->sign == '-' ? COLOUR_TAKE : NULL;
 
-    if (is_line && line->origin != ' ')
-        add_colour(show, line->origin == '+' ? COLOUR_ADD : COLOUR_TAKE);
-    if (is_line)
-        strbuf_addf(show->out, "%c", line->origin);
-    add_content(show, line->content, line->content_len - has_end);
-    if (is_line && line->origin != ' ')
+    if (colour)
+        add_colour(show, colour);
+    strbuf_add_bytes(show->out, &line->sign, 1);
+    add_content(show, line->bytes, line->length - !mark);
+    if (colour)
         add_colour(show, COLOUR_PLAIN);
-    strbuf_add(show->out, has_end ? "\n" : "");
+    strbuf_add(show->out, mark ? mark : "\n");
 }
 
-static int add_hunk(struct show *show, git_patch *patch, size_t number)
+void show_hunk(struct show *show, const struct hunk *hunk)
 {
-    const git_diff_hunk *hunk;
-    const git_diff_line *line;
-    size_t count;
+    autostrbuf struct strbuf header = {0};
 
-    if (git_patch_get_hunk(&hunk, &count, patch, number) < 0)
-        return git_trouble(show, "it");
+    hunk_add_header(hunk, &header);
+    show->out->failed |= header.failed;
     add_colour(show, COLOUR_HUNK);
-    add_content(show, hunk->header, strcspn(hunk->header, "\n"));
+    if (!header.failed)
+        add_content(show, header.text, header.length);
     add_colour(show, COLOUR_PLAIN);
     strbuf_add(show->out, "\n");
-    for (size_t i = 0; i < count; i++) {
-        if (git_patch_get_line_in_hunk(&line, patch, number, i) < 0)
-            return git_trouble(show, "it");
-        add_diff_line(show, line);
-    }
-    return 0;
+    for (size_t i = 0; i < hunk->line_count; i++)
+        add_diff_line(show, &hunk->lines[i]);
 }
 
-static int add_hunks(struct show *show, const struct pair *pair, git_patch *patch)
+static void add_file_lines(struct show *show, const struct pair *pair)
 {
-    size_t count = git_patch_num_hunks(patch);
-    int result = 0;
-
-    if (count == 0)
-        return 0;
     add_colour(show, COLOUR_BOLD);
     add_file_line(show, "--- ", "a/", &pair->before, pair->old_path);
     add_file_line(show, "+++ ", "b/", &pair->after, pair->new_path);
     add_colour(show, COLOUR_PLAIN);
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = add_hunk(show, patch, i);
-    return result;
+}
+
+static int add_hunks(struct show *show, const struct pair *pair, git_patch *patch)
+{
+    autohunks struct hunks hunks = {0};
+    int result = hunks_read(patch, &hunks);
+
+    if (result < 0)
+        return result == -ENOMEM ? error_memory(show->err) : git_trouble(show, pair->new_path);
+    if (hunks.list.count > 0)
+        add_file_lines(show, pair);
+    vec_each (&hunks.list, hunk)
+        show_hunk(show, hunk);
+    return 0;
 }
 
 /* Of what libgit2 writes only the content: it knows neither names nor modes. */

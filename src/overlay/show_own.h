@@ -4,6 +4,7 @@
 #define OVERLAY_SHOW_OWN_H
 
 #include "overlay/content.h"
+#include "overlay/hunks.h"
 #include "overlay/show.h"
 
 struct show_sum {
@@ -67,5 +68,6 @@ bool pair_count(struct show *show, const struct pair *pair, size_t *ret_added, s
 
 /* Writes a pair as git does: header, and what differs. */
 int pair_add(struct show *show, const struct pair *pair);
+void show_hunk(struct show *show, const struct hunk *hunk);
 
 #endif
