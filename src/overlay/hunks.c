@@ -120,10 +120,8 @@ static struct hunk cut(const struct hunk *whole, size_t first, size_t end)
     count_sides(&part);
     part.old_start = whole->old_start + before.old_count;
     part.new_start = whole->new_start + before.new_count;
-    if (first > 0) {
+    if (first > 0)
         part.heading = "";
-        part.use = HUNK_UNDECIDED;
-    }
     return part;
 }
 

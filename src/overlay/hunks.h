@@ -45,8 +45,7 @@ int hunks_read(struct git_patch *patch, struct hunks *ret_hunks);
 
 /* Into how many a hunk can be split: there are lines between them that both texts have. */
 size_t hunk_parts(const struct hunk *hunk);
-/* Puts its parts in its place; the first is used as it was, the others are undecided. 0 or -ENOMEM.
- */
+/* Puts its parts in its place, used as it was. 0 or -ENOMEM. */
 int hunks_split(struct hunks *hunks, size_t index);
 
 /* "@@ -1,2 +3,4 @@ heading", and a hunk with its lines, as they are. */

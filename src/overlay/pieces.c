@@ -112,8 +112,10 @@ static int make_several(struct show *show, const struct apply_asked *asked, stru
             r = take_shown(show, &pieces->whole.text);
     }
     if (r == 0 && has_hunks) {
-        pieces->before = (struct merge_text){take_ptr(&pair.before.bytes), pair.before.length};
-        pieces->after = (struct merge_text){take_ptr(&pair.after.bytes), pair.after.length};
+        pieces->before.bytes = take_ptr(&pair.before.bytes);
+        pieces->before.length = pair.before.length;
+        pieces->after.bytes = take_ptr(&pair.after.bytes);
+        pieces->after.length = pair.after.length;
     }
     return r;
 }
