@@ -105,7 +105,7 @@ Malformed search regexp [: "?* ]]
     [ "$(some '3p;4p')" = "3 4" ]
     VISUAL="sh $BATS_TEST_TMPDIR/ed" run -0 answered e
     [ "$(some '3p;4p')" = "x 4" ] && [ "$(cat "$MODE")" = 700 ]
-    run -0 find "$(place)" -name 'edit*'
+    run -0 find "$(place)" -maxdepth 1 -name 'edit*'
     [ -z "$output" ]
     run -0 "$BAWN" apply "$session"
     [ "$(some '3p;4p')" = "x y" ]
