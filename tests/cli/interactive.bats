@@ -36,7 +36,8 @@ place() { echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/chan
     [[ $output == *"(3/3) Take this hunk [y,n,q,a,d,K,g,/,e,?]? "*"applied 1 change of session $session, 1 of them in part" ]]
     [ "$(some '3p;20p;38p')" = "x 20 z" ]
     run -0 "$BAWN" diff "$session"
-    [[ $output == *-20*+y* ]] && [[ $output != *+x* ]]
+    [[ $output == *-20*+y* ]]
+    [[ $output != *+x* ]]
     "$BAWN" undo "$session"
     [ "$(some '3p;20p;38p')" = "3 20 38" ]
     run -0 answered n y n
@@ -52,14 +53,17 @@ place() { echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/chan
     run -0 answered n n n
     [[ $output == *"applied 0 changes of session $session; 2 stay in the session" ]]
     run -0 answered y
-    [ "$(some '3p;38p')" = "x 38" ] && [ ! -e new ]
+    [ "$(some '3p;38p')" = "x 38" ]
+    [ ! -e new ]
     run -0 answered q y
-    [ "$(some '3p;38p')" = "x 38" ] && [ ! -e new ]
+    [ "$(some '3p;38p')" = "x 38" ]
+    [ ! -e new ]
     run -0 --separate-stderr "$BAWN" apply "$session" -i </dev/null
     [ ! -e new ]
     run -0 answered y y
     [[ $output == *"applied 2 changes of session $session" ]]
-    [ "$(some '3p;38p')" = "x z" ] && [ "$(cat new)" = new ]
+    [ "$(some '3p;38p')" = "x z" ]
+    [ "$(cat new)" = new ]
 }
 
 @test "interactive: a and d count for the rest of a file, q for all that comes" {
@@ -104,7 +108,8 @@ Malformed search regexp [: "?* ]]
     [ "$stderr" = "There was a problem with the editor 'false'." ]
     [ "$(some '3p;4p')" = "3 4" ]
     VISUAL="sh $BATS_TEST_TMPDIR/ed" run -0 answered e
-    [ "$(some '3p;4p')" = "x 4" ] && [ "$(cat "$MODE")" = 700 ]
+    [ "$(some '3p;4p')" = "4 x" ]
+    [ "$(cat "$MODE")" = 700 ]
     run -0 find "$(place)" -maxdepth 1 -name 'edit*'
     [ -z "$output" ]
     run -0 "$BAWN" apply "$session"
@@ -124,12 +129,21 @@ Malformed search regexp [: "?* ]]
     chmod 640 lines
     inside 'printf "b\0" >bin; rm gone; rm -r old; ln -sfn b link; mkdir -p d/e; echo 1 >d/e/f; mv moved d/m
         sed -i "s/^3$/x/;s/^38$/z/" lines; chmod 755 lines; mkfifo pipe; echo t >was; rm was; mkdir was'
-    run -0 answered y y n y y n y n n y y
+    # bin, d/e/f, d/m, gone, the mode and two hunks of lines, link, old, pipe, was
+    run -0 answered y y n y n y n y n n y
     [[ $output == *"Binary files"*"Take this change ["*"+1"*"Take this addition ["*"rename from moved"*"Take this move ["* ]]
     [[ $output == *"deleted file mode"*"Take this deletion ["*"old mode 100640"$'\n'"new mode 100755"*"(1/3) Take this mode change ["* ]]
-    [ "$(od -An -c bin | xargs)" = 'b \0' ] && [ -e d/e/f ] && [ -e moved ] && [ ! -e d/m ]
-    [ ! -e gone ] && [ "$(readlink link)" = b ] && [ -e old/f ]
-    [ "$(stat -c %a lines)" = 640 ] || [ "$(some '3p')" = 3 ]
+    printf 'b\0' | cmp - bin
+    [ -e d/e/f ]
+    [ -e moved ]
+    [ ! -e d/m ]
+    [ ! -e gone ]
+    [ "$(readlink link)" = b ]
+    [ -e old/f ]
+    [ "$(stat -c %a lines)" = 640 ]
+    [ "$(some '3p;38p')" = "x 38" ]
+    [ ! -e pipe ]
+    [ -d was ]
 }
 
 @test "interactive: protected paths, what is never taken, and conflicts are named and left" {
@@ -138,11 +152,14 @@ Malformed search regexp [: "?* ]]
         python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")"'
     sed -i 's/^3$/host/' both
     run -0 --separate-stderr answered y y
-    [[ $output != *"Take this"*"evil"* ]] && [[ $output == *"3 stay in the session" ]]
+    [[ $output != *"Take this"*"evil"* ]]
+    [[ $output == *"3 stay in the session" ]]
     [[ $stderr == *"bawn: left: $WORK/.git/hooks/post-commit"*"--protected asks about it, too"* ]]
     [[ $stderr == *"bawn: left: $WORK/both was changed on the host"*"--conflicts mine or merge"* ]]
     [[ $stderr == *"bawn: left: $WORK/sock is a socket"* ]]
-    [ "$(cat ok)" = ok ] && [ ! -e .git/hooks/post-commit ] && [ "$(some 3p both)" = host ]
+    [ "$(cat ok)" = ok ]
+    [ ! -e .git/hooks/post-commit ]
+    [ "$(some 3p both)" = host ]
     options=(--protected)
     run -0 answered y
     [ "$(cat .git/hooks/post-commit)" = evil ]
@@ -156,10 +173,13 @@ Malformed search regexp [: "?* ]]
     sed -i 's/^18$/host/' lines
     options=(--conflicts merge)
     run -0 answered n y
-    [[ $output != *host* ]] && [ "$(some '3p;18p;30p')" = "3 host z" ]
+    [[ $output != *$'\n'[+-]host* ]]
+    [[ $output != *$'\n'[+-]18* ]]
+    [ "$(some '3p;18p;30p')" = "3 host z" ]
     options=()
     run -0 --separate-stderr answered y y
-    [[ $stderr == *"was changed on the host"* ]] && [ "$(some '3p;18p;30p')" = "3 host z" ]
+    [[ $stderr == *"was changed on the host"* ]]
+    [ "$(some '3p;18p;30p')" = "3 host z" ]
     run -0 "$BAWN" apply "$session" --conflicts merge
     [ "$(some '3p;18p;30p')" = "x host z" ]
 }
@@ -169,25 +189,34 @@ Malformed search regexp [: "?* ]]
     options=(--dry-run)
     run -0 answered y n y n
     [[ $output == *"in part  $WORK/lines"*"applied  $WORK/n"*"applied  $WORK/n/a.c"*"left     $WORK/n/b" ]]
-    [ ! -e n ] && [ "$(some '3p;38p')" = "3 38" ]
+    [ ! -e n ]
+    [ "$(some '3p;38p')" = "3 38" ]
     options=(--file '*.c')
     run -0 answered y
-    [ "$(ls n)" = a.c ] && [ "$(some '3p;38p')" = "3 38" ]
+    [ "$(ls n)" = a.c ]
+    [ "$(some '3p;38p')" = "3 38" ]
     options=(n)
     run -0 answered y
-    [ -e n/b ] && [ "$(some '3p;38p')" = "3 38" ]
+    [ -e n/b ]
+    [ "$(some '3p;38p')" = "3 38" ]
     options=(--json)
     run -125 --separate-stderr answered y
     [[ $output$stderr == *"--interactive and --json"* ]]
 }
 
 @test "interactive: names and contents that would steer a terminal are shown as text" {
-    printf 'plain\n' >$'bad\033[31m\nname'
-    inside 'printf "\033]0;title\007\r\n\342\200\256bidi\n\202\n" >"$(printf "bad\033[31m\nname")"
+    seq 20 >$'bad\033[31m\nname'
+    inside '{ printf "\033]0;title\007\r\n\342\200\256bidi\n\202\n"; seq 19; printf "\033[2Jend\n"; } >"$(printf "bad\033[31m\nname")"
         printf "\033[2J" >"$(printf "new\r")"'
-    run -0 --separate-stderr answered '?' g / y y
-    [[ $output == *'\x1b]0;title\x07\x0d'* ]] && [[ $output == *'\u{202e}bidi'* ]] && [[ $output == *'bad\x1b[31m\nname'* ]]
-    [[ $output != *[$'\033\r\a\202']* ]] && [[ $output != *$'\342\200\256'* ]]
+    run -0 --separate-stderr answered '?' g 1 /end $'/\033[' y y y
+    [[ $output == *' 2:  '*'go to which hunk?'* ]]
+    [[ $output == *'\x1b]0;title\x07\x0d'* ]]
+    [[ $output == *'\u{202e}bidi'* ]]
+    [[ $output == *'bad\x1b[31m\nname'* ]]
+    [[ $output$stderr != *[$'\033\r\a\202']* ]]
+    [[ $stderr == *'Malformed search regexp \x1b['* ]]
+    [ "$(head -c 5 $'bad\033[31m\nname')" = $'\033]0;t' ]
+    [[ $output != *$'\342\200\256'* ]]
     [ -e $'new\r' ]
 }
 
@@ -196,7 +225,8 @@ Malformed search regexp [: "?* ]]
     inside 'sed -i "s/^3$/x/;s/^38$/z/" lines; echo mine >other'
     run -1 --separate-stderr bash -c '{ echo y; sleep 1; echo changed >>lines; echo n; echo y; } | "$0" apply "$1" -i' "$BAWN" "$session"
     [[ $stderr == *"$WORK/lines was changed on the host just now"*"nothing was changed"* ]]
-    [ "$(some '3p;38p')" = "3 38" ] && [ "$(cat other)" = other ]
+    [ "$(some '3p;38p')" = "3 38" ]
+    [ "$(cat other)" = other ]
 }
 
 @test "interactive: on a terminal it asks in colour, and Ctrl-D ends the questions" {
@@ -210,7 +240,8 @@ Malformed search regexp [: "?* ]]
     pane_has '(2/2) Take this hunk'
     key C-d
     pane_has 'applied 1 change of session .* 1 of them in part'
-    [ "$(some '3p;38p')" = "x 38" ] && [ ! -e new ]
+    [ "$(some '3p;38p')" = "x 38" ]
+    [ ! -e new ]
     keys "clear; EDITOR=false '$BAWN' apply $session -i"
     pane_has '(1/1) Take this hunk'
     key C-c
