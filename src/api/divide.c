@@ -146,7 +146,7 @@ static void tell_many(const struct dividing *dividing, const char *path)
     report_add(
         report, BAWN_WARNING, "policy.many_overlays", dividing->rule->origin,
         "%s can only be read: something is mounted in it, and there are no overlays left for "
-        "the %zu directories beside that",
+        "the %zu directories in it",
         path, dividing->whole.count);
     report_hint(report, "at most %d are made; name the directories that the command is to write",
                 PARTS_MAX);

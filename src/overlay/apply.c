@@ -12,13 +12,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static void free_texts(struct choice *choice)
+{
+    free(choice->merged.bytes);
+    free(choice->part.text.bytes);
+}
+
 static void plan_done(struct plan *plan)
 {
     for (size_t i = 0; plan->trees && i < plan->tree_count; i++) {
         struct plan_tree *tree = &plan->trees[i];
 
         for (size_t j = 0; tree->choices && j < tree->changes->list.count; j++)
-            free(tree->choices[j].merged.bytes);
+            free_texts(&tree->choices[j]);
         free(tree->choices);
         map_done(&tree->by_path);
         base_done(&tree->base);
@@ -79,8 +85,9 @@ static int open_tree(struct plan *plan, struct plan_tree *tree, const struct app
 static int plan_make(struct plan *plan, const struct apply_tree *trees, size_t tree_count,
                      struct bawn_error *err)
 {
-    int r;
+    int r = 0;
 
+    plan->is_lenient = plan->options->choose;
     plan->trees = calloc(tree_count + 1, sizeof(*plan->trees));
     if (!plan->trees)
         return error_memory(err);
@@ -93,11 +100,17 @@ static int plan_make(struct plan *plan, const struct apply_tree *trees, size_t t
             r = open_tree(plan, &plan->trees[i], &trees[i], err);
         if (r == 0)
             r = decide_tree(plan, &plan->trees[i], err);
-        if (r == 0)
-            r = operate_tree(plan, &plan->trees[i], err);
         if (r < 0)
             return r;
     }
+    plan->is_lenient = false;
+    for (size_t i = 0; r == 0 && plan->options->choose && i < tree_count; i++)
+        r = ask_tree(plan, &plan->trees[i], err);
+    /* Only when all was asked: the host's trees are looked at once more here. */
+    for (size_t i = 0; r == 0 && i < tree_count; i++)
+        r = operate_tree(plan, &plan->trees[i], err);
+    if (r < 0)
+        return r;
     r = operate_finish(plan, err);
     for (size_t i = 0; r == 0 && i < tree_count && !plan->result->refused; i++)
         r = take_tree(plan, &plan->trees[i], err);
@@ -179,12 +192,15 @@ static int run(struct plan *plan, const struct apply_tree *trees, size_t tree_co
         r = refuse(result, err);
     if (plan->options->dry_run)
         return r;
+    /* Where nothing was wanted, what the last apply did can still be taken back. */
+    if (r == 0 && plan->options->choose && result->done == 0)
+        return journal_drop(&plan->journal, err);
     if (r == 0)
         r = carry_out(plan, err);
     else
         (void)journal_drop(&plan->journal, NULL);
     if (r < 0)
-        result->done = 0;
+        result->done = result->in_part = 0;
     return r;
 }
 

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "overlay/changes.h"
+#include "overlay/merge.h"
 
 struct apply_tree {
     struct overlay_tree tree; /* its path without a link in it */
@@ -32,6 +33,24 @@ enum apply_conflicts {
     APPLY_THEIRS, /* the host's stays, and the change in the layer */
 };
 
+/* What is asked about: a change that could be taken. */
+struct apply_asked {
+    const struct apply_tree *tree;
+    const struct change *change;     /* "from": it stands for the deletion of that, too */
+    const struct merge_text *merged; /* what the file becomes; NULL: what the session made of it */
+    mode_t mode;                     /* the same of its mode */
+};
+
+enum apply_answer { APPLY_TAKE, APPLY_LEAVE, APPLY_TAKE_PART };
+
+/* What becomes of a regular file that is taken in part. The session keeps its own as it is. */
+enum apply_content { APPLY_HOSTS, APPLY_SESSIONS, APPLY_TEXT };
+struct apply_part {
+    enum apply_content content;
+    struct merge_text text; /* of APPLY_TEXT, given away */
+    bool has_mode;          /* mode and attributes are taken */
+};
+
 struct apply_options {
     const char *const *paths; /* see overlay/select.h; none: everything */
     size_t path_count;
@@ -40,6 +59,14 @@ struct apply_options {
     /* Why a path is protected, or NULL; the text lives on. May be NULL: nothing is. */
     const char *(*is_protected)(void *context, const char *absolute_path);
     void *context;
+    /*
+     * Called for each change that could be taken, after those above it, once all were judged: an
+     * answer, or -errno, which ends it all. What cannot be taken is left then, and stops nothing.
+     * Directories that the session made come with what is in them. NULL: all is taken.
+     */
+    int (*choose)(void *context, const struct apply_asked *asked, struct apply_part *ret_part,
+                  struct bawn_error *err);
+    void *choose_context;
     /* Called before each step that changes something; for tests, which end there. */
     void (*step)(void *context);
     void *step_context;
@@ -48,6 +75,7 @@ struct apply_options {
 enum apply_fate {
     APPLY_DONE,   /* in a dry run: would be done */
     APPLY_MERGED, /* the same, of both sides */
+    APPLY_PARTLY, /* the same, and the rest stays in the layer */
     APPLY_LEFT,   /* it stays in the layer, as wished */
     APPLY_CONFLICT,
     APPLY_BARRED,
@@ -60,14 +88,16 @@ struct apply_item {
     const char *path;
     enum change_kind kind;
     enum apply_fate fate;
-    const char *why;  /* of what is not done: a whole sentence; else "" */
-    const char *hint; /* what to do about it, or "" */
+    enum apply_fate cause; /* of what is left: APPLY_LEFT, or for what it would have been refused */
+    const char *why;       /* of what is not done: a whole sentence; else "" */
+    const char *hint;      /* what to do about it, or "" */
 };
 
 struct apply_result {
     struct arena arena;
     VEC(struct apply_item) items; /* as the trees and their changes come */
     size_t done;                  /* changes that were applied, or taken back */
+    size_t in_part;               /* of these: of which the rest stays in the layer */
     size_t left;                  /* that stay in the layer as wished */
     size_t refused;               /* for each of which nothing at all was done */
 };

@@ -68,6 +68,12 @@ enum base_state {
 int base_compare(const struct base *base, const struct overlay_tree *tree,
                  const struct change *change, enum base_state *ret_state, char **ret_which_path);
 
+/*
+ * The note of a file of the host's that becomes these bytes, with a copy of them; where the session
+ * started from is here now. layer_fd -EBADF: without the copy. Its text is the arena's.
+ */
+int base_note_bytes(int layer_fd, struct arena *arena, int fd, struct base_note *note);
+
 /* The note of a path, or NULL. */
 const struct base_note *base_find(const struct base *base, const char *path);
 

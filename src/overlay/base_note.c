@@ -57,24 +57,45 @@ static bool keep_copy(int base_fd, int fd, const char *digest)
     return is_kept;
 }
 
-static int note_file(struct noting *noting, int dir_fd, const char *name, bool has_copy,
-                     struct base_note *note)
+/* Digest and copy of what is in a file. base_fd -EBADF: no copy. */
+static int note_bytes(int base_fd, struct arena *arena, int fd, struct base_note *note)
 {
     char digest[NAMED_DIGEST_BYTES];
     struct stat st;
-    autoclose int fd = named_open_file(dir_fd, name, &st);
-    int r;
+    int r = named_hash(fd, digest);
 
-    /* What cannot be read is known by its times alone. */
-    if (fd < 0)
-        return 0;
-    r = named_hash(fd, digest);
     if (r < 0)
         return r;
-    if (has_copy && st.st_size <= BASE_COPY_BYTES)
-        note->has_copy = keep_copy(noting->base_fd, fd, digest);
-    note->digest = arena_strdup(&noting->made.arena, digest);
+    note->has_copy = base_fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= BASE_COPY_BYTES &&
+                     keep_copy(base_fd, fd, digest);
+    note->digest = arena_strdup(arena, digest);
     return note->digest ? 0 : -ENOMEM;
+}
+
+static int note_file(struct noting *noting, int dir_fd, const char *name, bool has_copy,
+                     struct base_note *note)
+{
+    struct stat st;
+    autoclose int fd = named_open_file(dir_fd, name, &st);
+
+    /* What cannot be read is known by its times alone. */
+    return fd < 0 ? 0
+                  : note_bytes(has_copy ? noting->base_fd : -EBADF, &noting->made.arena, fd, note);
+}
+
+int base_note_bytes(int layer_fd, struct arena *arena, int fd, struct base_note *note)
+{
+    autoclose int base_fd =
+        openat(layer_fd, "base", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    note->size = (uint64_t)st.st_size;
+    /* No times are known of it: that it is the same show its bytes. */
+    note->ino = 0;
+    note->modified = note->changed = (struct timespec){0};
+    return note_bytes(base_fd, arena, fd, note);
 }
 
 static void note_status(const struct noting *noting, const struct stat *st, struct base_note *note)

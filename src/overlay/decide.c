@@ -33,8 +33,7 @@ struct choice *plan_parent(const struct plan_tree *tree, const char *path,
     return &tree->choices[index - 1];
 }
 
-/* A directory that the session made, which the host must have before anything can be in it. */
-static bool is_made_dir(const struct change *change)
+bool plan_is_made_dir(const struct change *change)
 {
     return (change->kind == CHANGE_ADDED || change->kind == CHANGE_REPLACED) &&
            S_ISDIR(change->after.st_mode);
@@ -46,7 +45,7 @@ static void select_with_parents(const struct plan_tree *tree, struct choice *cho
     while (choice && !choice->is_selected) {
         choice->is_selected = true;
         choice = plan_parent(tree, change->path, &change);
-        if (choice && !is_made_dir(change))
+        if (choice && !plan_is_made_dir(change))
             return;
     }
 }
@@ -261,7 +260,7 @@ static int judge(struct plan *plan, struct plan_tree *tree, const struct change 
     enum base_state state;
     int r;
 
-    if (parent && is_made_dir(above) && !parent->is_taken)
+    if (parent && plan_is_made_dir(above) && !parent->is_taken)
         return tell(plan, tree, change, APPLY_LEFT, "",
                     "is in a directory that is not made on the host");
     if (change->bar != CHANGE_FREE)

@@ -194,7 +194,10 @@ static int operate(struct plan *plan, struct plan_tree *tree, const struct chang
     if (r != 0)
         return tell_blocked(plan, tree, change, r < 0 ? -r : r);
     return plan_tell(plan, tree->apply->number, change,
-                     choice->is_merged ? APPLY_MERGED : APPLY_DONE, "", "%s", "");
+                     choice->is_part     ? APPLY_PARTLY
+                     : choice->is_merged ? APPLY_MERGED
+                                         : APPLY_DONE,
+                     "", "%s", "");
 }
 
 int operate_tree(struct plan *plan, struct plan_tree *tree, struct bawn_error *err)

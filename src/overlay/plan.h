@@ -17,6 +17,11 @@ struct choice {
     ssize_t op; /* of the journal, that brings it; PLAN_NO_OP */
     struct merge_text merged;
     mode_t merged_mode;
+    bool is_part; /* the change stays in the layer */
+    struct apply_part part;
+    bool is_moving; /* one of the two changes that a move is */
+    bool has_inner; /* a directory that is not asked about, since something in it is */
+    bool is_needed; /* a directory in which something is taken */
 };
 
 struct plan_tree {
@@ -37,6 +42,7 @@ struct plan {
     size_t tree_count;
     struct journal journal;
     struct map dirs; /* of the journal: by tree and path, the index plus one */
+    bool is_lenient; /* what is refused is left */
 };
 
 /* decide.c: which changes are selected, and whether each may be applied; others are items. */
@@ -44,6 +50,14 @@ int decide_tree(struct plan *plan, struct plan_tree *tree, struct bawn_error *er
 /* The change of the directory that a change is in; NULL: the directory is no change. */
 struct choice *plan_parent(const struct plan_tree *tree, const char *path,
                            const struct change **ret_change);
+
+/* A directory that the session made, which the host must have before anything can be in it. */
+bool plan_is_made_dir(const struct change *change);
+
+/* ask.c: which of them somebody wants. */
+int ask_tree(struct plan *plan, struct plan_tree *tree, struct bawn_error *err);
+/* The mode of a file that is taken in part. */
+mode_t ask_part_mode(const struct change *change, const struct choice *choice);
 
 /* result.c */
 __attribute__((format(printf, 6, 7))) int plan_tell(struct plan *plan, unsigned tree,

@@ -18,7 +18,8 @@ void apply_result_done(struct apply_result *result)
 
 static void count(struct apply_result *result, enum apply_fate fate)
 {
-    if (fate == APPLY_DONE || fate == APPLY_MERGED)
+    result->in_part += fate == APPLY_PARTLY;
+    if (fate <= APPLY_PARTLY)
         result->done++;
     else if (fate == APPLY_LEFT)
         result->left++;
@@ -30,7 +31,12 @@ int plan_tell(struct plan *plan, unsigned tree, const struct change *change, enu
               const char *hint, const char *format, ...)
 {
     struct apply_result *result = plan->result;
-    struct apply_item item = {.tree = tree, .kind = change->kind, .fate = fate, .hint = hint};
+    bool is_left = plan->is_lenient && fate >= APPLY_CONFLICT;
+    struct apply_item item = {.tree = tree,
+                              .kind = change->kind,
+                              .fate = is_left ? APPLY_LEFT : fate,
+                              .cause = fate,
+                              .hint = hint};
     autofree char *why = NULL, *shown = NULL;
     va_list args;
     int length;
@@ -48,7 +54,7 @@ int plan_tell(struct plan *plan, unsigned tree, const struct change *change, enu
     item.why = shown ? arena_strdup(&result->arena, shown) : NULL;
     if (!item.path || !item.why || !vec_push(&result->items, item))
         return -ENOMEM;
-    count(result, fate);
+    count(result, item.fate);
     return 0;
 }
 

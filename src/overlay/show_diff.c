@@ -129,7 +129,7 @@ static bool is_whole(struct show *show, const struct pair *pair)
     return count >= DIFF_LINES || show->lines_compared > DIFF_LINES_ALL;
 }
 
-static bool has_same_bytes(const struct pair *pair)
+bool pair_is_same(const struct pair *pair)
 {
     return is_there(&pair->before) && is_there(&pair->after) && pair->before.bytes &&
            pair->after.bytes && pair->before.length == pair->after.length &&
@@ -171,7 +171,7 @@ bool pair_count(struct show *show, const struct pair *pair, size_t *ret_added, s
 
     *ret_added = *ret_deleted = 0;
     *ret_result = 0;
-    if (has_same_bytes(pair))
+    if (pair_is_same(pair))
         return true;
     if (is_whole(show, pair))
         return false;
@@ -249,14 +249,19 @@ static void add_modes(struct show *show, const struct pair *pair)
         strbuf_addf(show->out, "old mode %06o\nnew mode %06o\n", before, after);
 }
 
-static void add_header(struct show *show, const struct pair *pair)
+static void add_names(struct show *show, const struct pair *pair)
 {
-    add_colour(show, COLOUR_BOLD);
     strbuf_add(show->out, "diff --git ");
     add_side(show, "a/", pair->old_path);
     strbuf_add(show->out, " ");
     add_side(show, "b/", pair->new_path);
     strbuf_add(show->out, "\n");
+}
+
+static void add_header(struct show *show, const struct pair *pair)
+{
+    add_colour(show, COLOUR_BOLD);
+    add_names(show, pair);
     add_modes(show, pair);
     if (pair->old_path != pair->new_path) {
         strbuf_add(show->out, "similarity index 100%\nrename from ");
@@ -327,55 +332,87 @@ static void add_content(struct show *show, const char *bytes, size_t length)
         show->out->failed = true;
 }
 
-static void add_diff_line(struct show *show, const git_diff_line *line)
+static void add_diff_line(struct show *show, const struct hunk_line *line)
 {
-    bool has_end = line->content_len > 0 && line->content[line->content_len - 1] == '\n';
-    bool is_line = strchr("+- ", line->origin) && line->origin;
+    const char *mark = hunk_line_mark(line);
+    const char *colour = line->sign == '+' ? COLOUR_ADD : line->sign == '-' ? COLOUR_TAKE : NULL;
 
-    if (is_line && line->origin != ' ')
-        add_colour(show, line->origin == '+' ? COLOUR_ADD : COLOUR_TAKE);
-    if (is_line)
-        strbuf_addf(show->out, "%c", line->origin);
-    add_content(show, line->content, line->content_len - has_end);
-    if (is_line && line->origin != ' ')
+    if (colour)
+        add_colour(show, colour);
+    strbuf_add_bytes(show->out, &line->sign, 1);
+    add_content(show, line->bytes, line->length - !mark);
+    if (colour)
         add_colour(show, COLOUR_PLAIN);
-    strbuf_add(show->out, has_end ? "\n" : "");
+    strbuf_add(show->out, mark ? mark : "\n");
 }
 
-static int add_hunk(struct show *show, git_patch *patch, size_t number)
+void show_hunk(struct show *show, const struct hunk *hunk)
 {
-    const git_diff_hunk *hunk;
-    const git_diff_line *line;
-    size_t count;
+    autostrbuf struct strbuf header = {0};
 
-    if (git_patch_get_hunk(&hunk, &count, patch, number) < 0)
-        return git_trouble(show, "it");
+    hunk_add_header(hunk, &header);
+    show->out->failed |= header.failed;
     add_colour(show, COLOUR_HUNK);
-    add_content(show, hunk->header, strcspn(hunk->header, "\n"));
+    if (!header.failed)
+        add_content(show, header.text, header.length);
     add_colour(show, COLOUR_PLAIN);
     strbuf_add(show->out, "\n");
-    for (size_t i = 0; i < count; i++) {
-        if (git_patch_get_line_in_hunk(&line, patch, number, i) < 0)
-            return git_trouble(show, "it");
-        add_diff_line(show, line);
-    }
-    return 0;
+    for (size_t i = 0; i < hunk->line_count; i++)
+        add_diff_line(show, &hunk->lines[i]);
 }
 
-static int add_hunks(struct show *show, const struct pair *pair, git_patch *patch)
+static void add_file_lines(struct show *show, const struct pair *pair)
 {
-    size_t count = git_patch_num_hunks(patch);
-    int result = 0;
-
-    if (count == 0)
-        return 0;
     add_colour(show, COLOUR_BOLD);
     add_file_line(show, "--- ", "a/", &pair->before, pair->old_path);
     add_file_line(show, "+++ ", "b/", &pair->after, pair->new_path);
     add_colour(show, COLOUR_PLAIN);
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = add_hunk(show, patch, i);
-    return result;
+}
+
+int pair_find_hunks(struct show *show, const struct pair *pair, struct hunks *ret_hunks)
+{
+    autopatch git_patch *patch = NULL;
+    int result;
+
+    if (!pair->before.bytes || !pair->after.bytes || pair_is_same(pair) || is_whole(show, pair))
+        return 0;
+    result = make_patch(show, pair, false, &patch);
+    if (result < 0 || is_binary_patch(patch))
+        return result;
+    result = hunks_read(patch, ret_hunks);
+    if (result < 0)
+        return result == -ENOMEM ? error_memory(show->err) : git_trouble(show, pair->new_path);
+    return ret_hunks->list.count > 0;
+}
+
+void pair_add_head(struct show *show, const struct pair *pair, bool has_lines)
+{
+    add_colour(show, COLOUR_BOLD);
+    add_names(show, pair);
+    add_colour(show, COLOUR_PLAIN);
+    if (has_lines)
+        add_file_lines(show, pair);
+}
+
+void pair_add_modes(struct show *show, const struct pair *pair)
+{
+    add_colour(show, COLOUR_BOLD);
+    add_modes(show, pair);
+    add_colour(show, COLOUR_PLAIN);
+}
+
+static int add_hunks(struct show *show, const struct pair *pair, git_patch *patch)
+{
+    autohunks struct hunks hunks = {0};
+    int result = hunks_read(patch, &hunks);
+
+    if (result < 0)
+        return result == -ENOMEM ? error_memory(show->err) : git_trouble(show, pair->new_path);
+    if (hunks.list.count > 0)
+        add_file_lines(show, pair);
+    vec_each (&hunks.list, hunk)
+        show_hunk(show, hunk);
+    return 0;
 }
 
 /* Of what libgit2 writes only the content: it knows neither names nor modes. */
@@ -407,7 +444,7 @@ static int add_size(struct show *show, const char *word, int root_fd, const char
     return 0;
 }
 
-static int add_binary_words(struct show *show, const struct pair *pair)
+int pair_add_words(struct show *show, const struct pair *pair)
 {
     int result;
 
@@ -439,11 +476,11 @@ static int add_both(struct show *show, const struct pair *pair)
     int result = 0;
 
     add_header(show, pair);
-    if (has_same_bytes(pair) || pair->old_path != pair->new_path)
+    if (pair_is_same(pair) || pair->old_path != pair->new_path)
         return 0;
     is_one = is_whole(show, pair);
     if (!can_patch || (is_one && !is_raw(show)))
-        return add_binary_words(show, pair);
+        return pair_add_words(show, pair);
     if (is_raw(show))
         result = add_index(show, pair);
     if (result == 0 && pair->before.length + pair->after.length > 0)
@@ -452,7 +489,7 @@ static int add_both(struct show *show, const struct pair *pair)
         return result;
     if (!is_binary_patch(patch))
         return add_hunks(show, pair, patch);
-    return is_raw(show) ? add_binary_patch(show, pair, patch) : add_binary_words(show, pair);
+    return is_raw(show) ? add_binary_patch(show, pair, patch) : pair_add_words(show, pair);
 }
 
 int pair_add(struct show *show, const struct pair *pair)

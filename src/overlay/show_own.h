@@ -4,6 +4,7 @@
 #define OVERLAY_SHOW_OWN_H
 
 #include "overlay/content.h"
+#include "overlay/hunks.h"
 #include "overlay/show.h"
 
 struct show_sum {
@@ -67,5 +68,15 @@ bool pair_count(struct show *show, const struct pair *pair, size_t *ret_added, s
 
 /* Writes a pair as git does: header, and what differs. */
 int pair_add(struct show *show, const struct pair *pair);
+void show_hunk(struct show *show, const struct hunk *hunk);
+
+/* Whether both have the same bytes. */
+bool pair_is_same(const struct pair *pair);
+/* Where the texts of a pair differ: 1; 0: they do not, or one is no text, or has too many lines. */
+int pair_find_hunks(struct show *show, const struct pair *pair, struct hunks *ret_hunks);
+/* Its parts: the names, other modes, and that the bytes differ. */
+void pair_add_head(struct show *show, const struct pair *pair, bool has_lines);
+void pair_add_modes(struct show *show, const struct pair *pair);
+int pair_add_words(struct show *show, const struct pair *pair);
 
 #endif

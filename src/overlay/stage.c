@@ -85,6 +85,35 @@ static int stage_link(struct staging *staging, const struct plan_tree *tree, con
                : -ENOMEM;
 }
 
+/* Some of the session's: bytes of the one or the other or of both, and mode and attributes. */
+static int stage_part(const struct plan_tree *tree, const struct change *change,
+                      const struct choice *choice, int to_fd, const char *to, struct copy_how how)
+{
+    const struct apply_part *part = &choice->part;
+    const struct overlay_tree *both = tree->tree;
+    int bytes_root = part->content == APPLY_HOSTS ? both->lower_fd : both->upper_fd;
+    const char *name;
+    autoclose int bytes_fd = named_open_parent(bytes_root, change->path, &name);
+    autoclose int look_fd =
+        named_open_parent(part->has_mode ? both->upper_fd : both->lower_fd, change->path, &name);
+    int r;
+
+    if (bytes_fd < 0 || look_fd < 0)
+        return bytes_fd < 0 ? bytes_fd : look_fd;
+    how.set_id = ask_part_mode(change, choice) & (S_ISUID | S_ISGID);
+    if (part->content != APPLY_TEXT) {
+        r = copy_one(bytes_fd, name, to_fd, to, &how);
+        /* The time is that of the bytes. */
+        how.is_now = true;
+        if (r == 0)
+            r = copy_finish(look_fd, name, to_fd, to, &how);
+    } else {
+        how.is_now = true;
+        r = copy_text(look_fd, name, to_fd, to, part->text.bytes, part->text.length, &how);
+    }
+    return r < 0 ? r : named_set_mode(to_fd, to, ask_part_mode(change, choice) & 07777);
+}
+
 static int stage_entry(struct staging *staging, const struct plan_tree *tree,
                        const struct change *change, const struct choice *choice, int to_fd,
                        const char *to, const char *path)
@@ -98,6 +127,8 @@ static int stage_entry(struct staging *staging, const struct plan_tree *tree,
     if (r < 0)
         return r;
     journal_step(&staging->plan->journal);
+    if (choice->is_part)
+        return stage_part(tree, change, choice, to_fd, to, how);
     if (choice->is_merged) {
         r = copy_text(from_fd, from, to_fd, to, choice->merged.bytes, choice->merged.length, &how);
         return r < 0 ? r : named_set_mode(to_fd, to, choice->merged_mode & 01777);

@@ -7,11 +7,9 @@
  * something in it was not applied: an entry taken out of it would look deleted. What stays without
  * need is equal to the tree, and so no change.
  */
+#include "overlay/take.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/strbuf.h"
-#include "overlay/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +30,7 @@ static int find_pending(struct taking *taking, const struct plan_tree *tree)
         const char *path = tree->changes->list.items[i].path;
         size_t length = strlen(path);
 
-        if (tree->choices[i].is_taken)
+        if (tree->choices[i].is_taken && !tree->choices[i].is_part)
             continue;
         if (!map_put(&taking->own, 0, path, length, taking))
             return -ENOMEM;
@@ -107,48 +105,6 @@ static int take_entries(struct taking *taking, int dir_fd, const char *dir_path)
     return 0;
 }
 
-/* The notes that stay: of what is left, with all that such a note of a directory has behind it. */
-static int remaining_notes(const struct taking *taking, const struct base *base,
-                           struct strbuf *before, struct strbuf *after)
-{
-    bool is_kept = false;
-
-    vec_each (&base->notes, note) {
-        if (!(*note)->is_inner)
-            is_kept = map_get(&taking->own, 0, (*note)->path, strlen((*note)->path));
-        if (base_add_text(*note, before) < 0 || (is_kept && base_add_text(*note, after) < 0))
-            return -ENOMEM;
-    }
-    return 0;
-}
-
-static int take_notes(const struct taking *taking, const struct base *base, struct bawn_error *err)
-{
-    struct journal *journal = &taking->plan->journal;
-    autostrbuf struct strbuf before = {0}, after = {0};
-    struct journal_index index = {.tree = taking->tree};
-    char room[JOURNAL_NAME_BYTES];
-    int r;
-
-    if (!base->is_there)
-        return 0;
-    if (remaining_notes(taking, base, &before, &after) < 0)
-        return error_memory(err);
-    index.before = arena_strdup(&journal->arena,
-                                journal_kept_name(journal, "notes-before", taking->tree, room));
-    index.after = arena_strdup(&journal->arena,
-                               journal_kept_name(journal, "notes-after", taking->tree, room));
-    if (!index.before || !index.after || !vec_push(&journal->indexes, index))
-        return error_memory(err);
-    if (taking->plan->options->dry_run)
-        return 0;
-    r = file_write(journal->store_fd, index.before, before.text ? before.text : "", before.length,
-                   err);
-    return r < 0 ? r
-                 : file_write(journal->store_fd, index.after, after.text ? after.text : "",
-                              after.length, err);
-}
-
 int take_tree(struct plan *plan, const struct plan_tree *tree, struct bawn_error *err)
 {
     struct taking taking = {.plan = plan, .tree = tree->apply->number};
@@ -159,7 +115,7 @@ int take_tree(struct plan *plan, const struct plan_tree *tree, struct bawn_error
     if (r < 0)
         r = error_memory(err);
     if (r == 0)
-        r = take_notes(&taking, &tree->base, err);
+        r = take_notes(plan, tree, &taking.own, err);
     map_done(&taking.pending);
     map_done(&taking.own);
     return r;

@@ -155,43 +155,104 @@ static int turn_dir(struct undoing *undoing, const struct journal_dir *last)
     return 0;
 }
 
-/* The notes that the apply took away return beside those that were made since, which count. */
+/* The three indexes of which the fourth is made. */
+struct turned {
+    struct base now;  /* as it is */
+    struct base left; /* as the apply left it */
+    struct base before;
+};
+
+static int read_notes(struct undoing *undoing, const char *name, struct base *ret_base,
+                      struct bawn_error *err)
+{
+    autofree char *text = NULL;
+    size_t length;
+    int r = file_read(undoing->plan.store_fd, name, BASE_INDEX_BYTES, &text, &length, err);
+
+    if (r == 0 && base_parse(ret_base, text) < 0)
+        r = error_set(err, EBADMSG, "apply.journal_damaged", "%s does not read", name);
+    return r;
+}
+
+static bool is_same_note(const struct base_note *one, const struct base_note *other)
+{
+    autostrbuf struct strbuf text = {0}, other_text = {0};
+
+    return other && base_add_text(one, &text) == 0 && base_add_text(other, &other_text) == 0 &&
+           strcmp(text.text, other_text.text) == 0;
+}
+
+/* The next run may have removed the copy, as no note had it. */
+static void bring_copy(const struct undoing *undoing, int layer_fd, const struct base_note *note)
+{
+    autoclose int base_fd = -EBADF;
+
+    if (!note->has_copy || undoing->plan.options->dry_run)
+        return;
+    base_fd = openat(layer_fd, "base", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (base_fd >= 0)
+        (void)!linkat(undoing->last.dir_fd, note->digest, base_fd, note->digest, 0);
+}
+
+/* The notes that the apply took away or changed return. Those that were made since count. */
+static int merge_notes(const struct undoing *undoing, int layer_fd, const struct turned *turned,
+                       struct strbuf *out)
+{
+    vec_each (&turned->now.notes, note) {
+        const struct base_note *before = base_find(&turned->before, (*note)->path);
+        bool is_ours = before && is_same_note(*note, base_find(&turned->left, (*note)->path));
+
+        if (is_ours)
+            bring_copy(undoing, layer_fd, before);
+        if (base_add_text(is_ours ? before : *note, out) < 0)
+            return -ENOMEM;
+    }
+    vec_each (&turned->before.notes, note) {
+        if (base_find(&turned->now, (*note)->path))
+            continue;
+        bring_copy(undoing, layer_fd, *note);
+        if (base_add_text(*note, out) < 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int read_turned(struct undoing *undoing, const struct journal_index *last, int layer_fd,
+                       struct turned *turned, struct bawn_error *err)
+{
+    int r = base_load(layer_fd, &turned->now, err);
+
+    if (r == 0)
+        r = read_notes(undoing, last->before, &turned->before, err);
+    return r < 0 ? r : read_notes(undoing, last->after, &turned->left, err);
+}
+
 static int turn_index(struct undoing *undoing, const struct journal_index *last,
                       struct bawn_error *err)
 {
     struct journal *journal = &undoing->plan.journal;
     char name[16], room[JOURNAL_NAME_BYTES];
     autostrbuf struct strbuf text = {0};
-    autofree char *before = NULL;
-    struct base now = {0}, then = {0};
+    struct turned turned = {0};
     struct journal_index index = {.tree = last->tree, .before = ""};
     autoclose int layer_fd = -EBADF;
-    size_t length;
     int r;
 
     (void)snprintf(name, sizeof(name), "%u", last->tree);
     layer_fd = openat(undoing->plan.store_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     r = layer_fd < 0 ? error_errno(err, errno, "open layer %s", name)
-                     : base_load(layer_fd, &now, err);
-    if (r == 0)
-        r = file_read(undoing->plan.store_fd, last->before, BASE_INDEX_BYTES, &before, &length,
-                      err);
-    if (r == 0 && base_parse(&then, before) < 0)
-        r = error_set(err, EBADMSG, "apply.journal_damaged", "%s does not read", last->before);
-    vec_each (&now.notes, note)
-        (void)base_add_text(*note, &text);
-    vec_each (&then.notes, note)
-        if (!base_find(&now, (*note)->path))
-            (void)base_add_text(*note, &text);
+                     : read_turned(undoing, last, layer_fd, &turned, err);
     index.after =
         arena_strdup(&journal->arena, journal_kept_name(journal, "notes-after", last->tree, room));
-    if (r == 0 && (text.failed || !index.after || !vec_push(&journal->indexes, index)))
+    if (r == 0 && (merge_notes(undoing, layer_fd, &turned, &text) < 0 || !index.after ||
+                   !vec_push(&journal->indexes, index)))
         r = error_memory(err);
     if (r == 0 && !undoing->plan.options->dry_run)
         r = file_write(undoing->plan.store_fd, index.after, text.text ? text.text : "", text.length,
                        err);
-    base_done(&now);
-    base_done(&then);
+    base_done(&turned.now);
+    base_done(&turned.left);
+    base_done(&turned.before);
     return r;
 }
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "policy/glob.h"
+#include "program_changes/interactive.h"
 #include "program_changes/own.h"
 #include "program_changes/protected.h"
 
@@ -74,9 +75,9 @@ static int select_all(const struct request *request, const struct wanted *wanted
 }
 
 static const char *const fates[] = {
-    [APPLY_DONE] = "applied",      [APPLY_MERGED] = "merged", [APPLY_LEFT] = "left",
-    [APPLY_CONFLICT] = "conflict", [APPLY_BARRED] = "never",  [APPLY_PROTECTED] = "protected",
-    [APPLY_FAILED] = "failed",
+    [APPLY_DONE] = "applied",      [APPLY_MERGED] = "merged",  [APPLY_LEFT] = "left",
+    [APPLY_CONFLICT] = "conflict", [APPLY_BARRED] = "never",   [APPLY_PROTECTED] = "protected",
+    [APPLY_FAILED] = "failed",     [APPLY_PARTLY] = "in part",
 };
 
 static const char *tree_path(const struct store *store, unsigned number)
@@ -118,6 +119,21 @@ static const char *hint_of(const struct apply_item *item)
     }
 }
 
+/* The same of what was not asked about. */
+static const char *left_hint_of(const struct apply_item *item)
+{
+    switch (item->cause) {
+    case APPLY_CONFLICT:
+        return "'bawn diff' shows the session's; --conflicts mine or merge asks about it, too";
+    case APPLY_BARRED:
+        return "it is never taken";
+    case APPLY_PROTECTED:
+        return "programs run it with your rights; --protected asks about it, too";
+    default:
+        return item->hint;
+    }
+}
+
 static void put_json(struct strbuf *out, const struct store *store,
                      const struct apply_result *result, bool is_dry)
 {
@@ -153,11 +169,12 @@ static void put_refused(struct strbuf *out, const struct apply_result *result)
     size_t shown = 0;
 
     vec_each (&result->items, item) {
-        const char *hint = hint_of(item);
+        bool is_left = item->fate == APPLY_LEFT && item->cause != APPLY_LEFT;
+        const char *hint = is_left ? left_hint_of(item) : hint_of(item);
 
-        if (!is_refused(item) || shown++ >= SHOWN_MAX)
+        if ((!is_refused(item) && !is_left) || shown++ >= SHOWN_MAX)
             continue;
-        strbuf_add(out, "bawn: ");
+        strbuf_add(out, is_left ? "bawn: left: " : "bawn: ");
         strbuf_add_escaped(out, item->why);
         strbuf_add(out, "\n");
         if (*hint && strcmp(hint, last) != 0)
@@ -189,6 +206,8 @@ static void put_done(struct strbuf *out, const struct store *store,
     else
         strbuf_addf(out, "applied %zu change%s of session %s", result->done,
                     result->done == 1 ? "" : "s", store->name);
+    if (result->in_part > 0)
+        strbuf_addf(out, ", %zu of them in part", result->in_part);
     if (result->left > 0)
         strbuf_addf(out, "; %zu stay%s in the session", result->left, result->left == 1 ? "s" : "");
     strbuf_add(out, "\n");
@@ -230,6 +249,18 @@ static int error_none(const struct store *store, struct bawn_error *err)
     return -ENODATA;
 }
 
+/* What the questions need to know of the session. */
+static int prepare(const struct request *request, size_t tree_count, struct dialogue *dialogue,
+                   struct bawn_error *err)
+{
+    dialogue->has_many = tree_count > 1;
+    if (asprintf(&dialogue->dir, "%s/%s", request->place.path, request->store.name) < 0) {
+        dialogue->dir = NULL;
+        return error_memory(err);
+    }
+    return 0;
+}
+
 static int apply_session(struct request *request, struct apply_options *options,
                          struct apply_result *ret_result, struct bawn_error *err)
 {
@@ -250,7 +281,18 @@ static int apply_session(struct request *request, struct apply_options *options,
                                        .changes = &findings.items[i].changes};
     options->is_protected = options->allow_protected ? NULL : protected_why;
     options->context = &protected;
-    return apply_changes(request->store.dir_fd, trees, findings.count, options, ret_result, err);
+    if (options->choose)
+        result = prepare(request, findings.count, options->choose_context, err);
+    return result < 0 ? result
+                      : apply_changes(request->store.dir_fd, trees, findings.count, options,
+                                      ret_result, err);
+}
+
+static int refuse_json(struct bawn_error *err)
+{
+    (void)error_set(err, EINVAL, "usage.contradiction", "apply: --interactive and --json");
+    error_hint(err, "the questions are for people; name paths to choose without them");
+    return -EINVAL;
 }
 
 /* Chooses the session, takes it for ourselves alone, and looks at what is to be looked at first. */
@@ -268,14 +310,18 @@ int apply_run(struct request *request, struct bawn_error *err)
 {
     autowanted struct wanted wanted = {0};
     struct selection selection = {0};
+    autodialogue struct dialogue dialogue = {
+        .show = {.form = SHOW_TEXT, .has_colours = wants_colour()}};
     struct apply_options options = {
         .conflicts = conflicts_of(request),
         .skip_barred = options_has(&request->options, OPTION_SKIP),
         .allow_protected = options_has(&request->options, OPTION_PROTECTED),
         .dry_run = options_has(&request->options, OPTION_DRY_RUN),
+        .choose = options_has(&request->options, OPTION_INTERACTIVE) ? dialogue_choose : NULL,
+        .choose_context = &dialogue,
     };
     struct apply_result done = {0};
-    int result = begin(request, err);
+    int result = options.choose && request->json ? refuse_json(err) : begin(request, err);
 
     if (result == 0)
         result = wanted_read(request, &wanted, err);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool wants_colour(void)
+bool wants_colour(void)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *term = getenv("TERM");

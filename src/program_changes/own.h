@@ -66,6 +66,9 @@ int undo_run(struct request *request, struct bawn_error *err);
 /* "14 files changed, 2 deleted"; "" for nothing. */
 void put_summary(struct strbuf *out, const struct findings *findings);
 
+/* Whether what goes to standard output may have colours. */
+bool wants_colour(void);
+
 /* Writes to standard output. A reader who has gone is no failure. */
 int print(struct strbuf *text);
 

@@ -18,6 +18,13 @@ static const struct option_group diff_options = {"What is shown", diff_rows,
                                                  sizeof(diff_rows) / sizeof(diff_rows[0])};
 
 static const struct option apply_rows[] = {
+    {.id = OPTION_INTERACTIVE,
+     .letter = 'i',
+     .name = "interactive",
+     .help =
+         "Show each change and ask: take it, leave it, or choose among its lines, with the keys "
+         "of 'git add -p'. Answers are lines of standard input. What could not be taken is "
+         "named and left, and does not stop the rest."},
     {.id = OPTION_FILE,
      .name = "file",
      .value = "GLOB",
@@ -74,6 +81,11 @@ const struct verb verb_apply = {
         "Makes the changes of a session in your files: all of them, or those at and below PATH. "
         "It takes all or nothing: if anything is in the way, nothing changes, and bawn names it. "
         "After a crash in the middle, the next of these commands finishes or takes it back.\n"
+        "With --interactive you choose change by change, and hunk by hunk in texts. y takes, n "
+        "leaves, a and d do so with the rest of the file, s splits a hunk, e opens it in $VISUAL "
+        "or "
+        "$EDITOR, q ends the questions, ? names all keys. What you take is applied when all is "
+        "answered; the rest stays in the session, and you can take it later.\n"
         "In the way are files that changed since the session began, protected paths, devices, "
         "sockets and set-user-id files. The exit status is 1 then.\n"
         "What was taken leaves the session. 'bawn undo' takes it back, as long as nobody has "

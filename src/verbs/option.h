@@ -75,6 +75,7 @@ enum option_id {
     OPTION_CONFLICTS,
     OPTION_PROTECTED,
     OPTION_SKIP,
+    OPTION_INTERACTIVE,
 };
 
 /* What a shell can offer where any text may stand. */

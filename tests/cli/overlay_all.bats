@@ -226,6 +226,6 @@ A  /srv/work/out' ]
                 echo x 2>/dev/null >\$f && echo \$f || :; done"
             for f in sub/1/x sub/mnt/x dir/x few/x; do "$BAWN" check write --overlay . $f >/dev/null 2>&1 && echo $f || :; done'
         [ "$output" = $'dir/x\nfew/x\ndir/x\nfew/x' ]
-        [[ $stderr == *"/srv/work/sub can only be read: something is mounted in it, and there are no overlays left for the 61 directories"* ]]
+        [[ $stderr == *"/srv/work/sub can only be read: something is mounted in it, and there are no overlays left for the 61 directories in it"* ]]
     done
 }

@@ -308,13 +308,35 @@ static void shake_write(struct dice *dice, const char *path, int flags)
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
 
     for (size_t i = 0; i < length; i++)
-        bytes[i] = (char)('a' + dice_roll(dice, 26));
+        bytes[i] = (char)(dice_roll(dice, 4) ? 'a' + dice_roll(dice, 26) : '\n');
     if (fd < 0)
         return;
     if (dice_roll(dice, 5) == 0)
         (void)!lseek(fd, 100000, SEEK_SET);
     (void)!write(fd, bytes, length);
     (void)close(fd);
+}
+
+/* Some lines of a file become others, go, or come. */
+static void shake_lines(struct dice *dice, const char *path)
+{
+    char bytes[SHAKE_BYTES], made[2 * SHAKE_BYTES];
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+    size_t length = 0;
+
+    for (ssize_t i = 0; i < got && length < sizeof(made) - 8; i++) {
+        unsigned what = dice_roll(dice, 40);
+
+        if (what > 0)
+            made[length++] = bytes[i];
+        if (what == 1)
+            length += (size_t)snprintf(made + length, 8, "%u\n", dice_roll(dice, 100));
+    }
+    if (got > 0 && ftruncate(fd, 0) == 0)
+        (void)!pwrite(fd, made, length, 0);
+    if (fd >= 0)
+        (void)close(fd);
 }
 
 static void shake_mode(struct dice *dice, const char *path)
@@ -345,7 +367,7 @@ static void shake_once(struct dice *dice)
 
     (void)roll_path(dice, path);
     (void)roll_path(dice, other);
-    switch (dice_roll(dice, 14)) {
+    switch (dice_roll(dice, 18)) {
     case 0:
     case 1:
         shake_write(dice, path, O_CREAT | O_TRUNC);
@@ -382,6 +404,12 @@ static void shake_once(struct dice *dice)
         break;
     case 12:
         shake_attribute(dice, path);
+        break;
+    case 13:
+    case 14:
+    case 15:
+    case 16:
+        shake_lines(dice, path);
         break;
     default:
         if (dice_roll(dice, 3) == 0)

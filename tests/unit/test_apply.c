@@ -32,8 +32,8 @@ static bool begin(struct layered *layered, const char *lower_script, const char 
 /* One line for each: what became of it, and the path. */
 static char *told(const struct apply_result *result)
 {
-    static const char *const fates[] = {"done",   "merged",    "left",  "conflict",
-                                        "barred", "protected", "failed"};
+    static const char *const fates[] = {"done",     "merged", "partly",    "left",
+                                        "conflict", "barred", "protected", "failed"};
     struct strbuf out = {0};
 
     vec_each (&result->items, item) {
