@@ -242,15 +242,22 @@ static bool reaches(struct reach reach, const char *pattern, const char *path)
 
 bool guard_has_below(const struct guard *guard, const char *path)
 {
+    struct path_decision decisions[PATH_OP_COUNT];
     scratch char buffer[GUARD_PATH_BYTES];
     char folded[GUARD_PATH_BYTES];
+    bool is_layered;
 
+    if (decide(guard, path, decisions) < 0)
+        return true;
+    /* There the built-in list does not bind: it is asked about when the changes are taken. */
+    is_layered = decisions[PATH_WRITE].access == ACCESS_OVERLAY;
     path = guard_outside(guard, path, buffer);
     folded[fold_name(path, strlen(path), folded)] = '\0';
     for (size_t i = 0; i < guard->policy.rules.count; i++) {
         const struct path_rule *rule = guard->policy.rules.items[i];
 
         if (rule->write >= ACCESS_ASK && !rule->read_only &&
+            !(is_layered && rule->kind == RULE_PROTECTED) &&
             reaches((struct reach){.rule = rule}, guard->compared[i],
                     rule->kind == RULE_PROTECTED ? folded : path))
             return true;
