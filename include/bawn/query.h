@@ -40,6 +40,10 @@ BAWN_API bool bawn_can_write(const struct bawn_policy *policy, const char *path,
 BAWN_API bool bawn_can_exec(const struct bawn_policy *policy, const char *path,
                             struct bawn_decision **ret_decision, struct bawn_error *err);
 
+/* Whether nothing but a directory may be made at a path, whatever is there now: of an absolute path
+ * that has no link in it. Such is .git, where a file would lead git elsewhere. */
+BAWN_API bool bawn_is_only_directory(const struct bawn_policy *policy, const char *path);
+
 /* target is NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH. Nothing is looked up. */
 BAWN_API bool bawn_can_connect(const struct bawn_policy *policy, const char *target,
                                struct bawn_decision **ret_decision, struct bawn_error *err);

@@ -396,6 +396,13 @@ bool bawn_can_connect(const struct bawn_policy *policy, const char *target,
     return bawn_decide(policy, BAWN_CONNECT, target, ret_decision, err) == BAWN_ALLOW;
 }
 
+bool bawn_is_only_directory(const struct bawn_policy *policy, const char *path)
+{
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    return told_decide(&policy->policy, path, decisions) < 0 || decisions[PATH_WRITE].only_dir;
+}
+
 int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,
                  struct bawn_error *err)
 {

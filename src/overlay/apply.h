@@ -57,7 +57,7 @@ struct apply_options {
     enum apply_conflicts conflicts;
     bool skip_barred, allow_protected, dry_run;
     /* Why a path is protected, or NULL; the text lives on. May be NULL: nothing is. */
-    const char *(*is_protected)(void *context, const char *absolute_path);
+    const char *(*is_protected)(void *context, const char *absolute_path, bool is_dir);
     void *context;
     /*
      * Called for each change that could be taken, after those above it, once all were judged: an

@@ -100,7 +100,7 @@ static int judge_bar(struct plan *plan, const struct plan_tree *tree, const stru
 
 /* Why a path or one above it within the tree is protected; ret_which is that one's length. */
 static const char *protection(const struct plan *plan, const struct plan_tree *tree,
-                              const char *path, size_t *ret_which)
+                              const char *path, bool is_dir, size_t *ret_which)
 {
     const char *root = strcmp(tree->tree->path, "/") == 0 ? "" : tree->tree->path;
     autofree char *full = NULL;
@@ -112,9 +112,10 @@ static const char *protection(const struct plan *plan, const struct plan_tree *t
     }
     while (!why && strlen(full) >= strlen(root) + (*path ? 2 : 0)) {
         *ret_which = strlen(full) - strlen(root);
-        why = plan->options->is_protected(plan->options->context, *full ? full : "/");
+        why = plan->options->is_protected(plan->options->context, *full ? full : "/", is_dir);
         if (!*path)
             break;
+        is_dir = true;
         *strrchr(full, '/') = '\0';
     }
     return why;
@@ -138,8 +139,8 @@ static int protection_inside(const struct plan *plan, const struct plan_tree *tr
             inner = NULL;
             return -ENOMEM;
         }
-        *ret_why = protection(plan, tree, inner, &length);
         r = named_stat(dir_fd, *name, &st);
+        *ret_why = protection(plan, tree, inner, r == 0 && S_ISDIR(st.st_mode), &length);
         if (*ret_why) {
             *ret_which = take_ptr(&inner);
         } else if (r == 0 && S_ISDIR(st.st_mode)) {
@@ -162,7 +163,9 @@ static int judge_protected(struct plan *plan, const struct plan_tree *tree,
 
     if (!plan->options->is_protected || plan->options->allow_protected)
         return 0;
-    why = protection(plan, tree, change->path, &length);
+    why = protection(
+        plan, tree, change->path,
+        S_ISDIR(change->after.st_mode ? change->after.st_mode : change->before.st_mode), &length);
     if (!why && S_ISDIR(change->before.st_mode) && change->kind != CHANGE_CHANGED) {
         autoclose int fd = named_open_dir(tree->tree->lower_fd, change->path);
 

@@ -93,18 +93,32 @@ static const char *ask(struct protected_paths *paths, const char *path)
     return NULL;
 }
 
+/* Some names may be a directory and nothing else. What is asked is about what the host has there
+ * now: of a directory that may come, whether something in it may be written. */
+static const char *ask_as(struct protected_paths *paths, const char *path, bool is_dir)
+{
+    const char *why = ask(paths, path);
+    const char *inside = why && is_dir ? arena_printf(&paths->arena, "%s/bawn-apply", path) : NULL;
+
+    for (int i = 0; !why && !is_dir && i < PROTECTED_POLICIES; i++)
+        why = bawn_is_only_directory(paths->policies[i], path)
+                  ? "a program would be led elsewhere by what is no directory there"
+                  : NULL;
+    return inside ? ask(paths, inside) : why;
+}
+
 /* Each change asks about all directories above it, too: most were asked about before. */
-const char *protected_why(void *context, const char *path)
+const char *protected_why(void *context, const char *path, bool is_dir)
 {
     struct protected_paths *paths = context;
-    const char *why = map_get(&paths->known, 0, path, strlen(path));
+    const char *why = map_get(&paths->known, is_dir, path, strlen(path));
     const char *key;
 
     if (why)
         return *why ? why : NULL;
-    why = ask(paths, path);
+    why = ask_as(paths, path, is_dir);
     key = arena_strdup(&paths->arena, path);
     if (key)
-        (void)map_put(&paths->known, 0, key, strlen(key), (void *)(uintptr_t)(why ? why : ""));
+        (void)map_put(&paths->known, is_dir, key, strlen(key), (void *)(uintptr_t)(why ? why : ""));
     return why;
 }

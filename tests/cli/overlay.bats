@@ -271,12 +271,9 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     [ "$output" = 'M  a' ]
 }
 
-@test "overlay: --review shows what changed when the command has ended, behind a pager on a terminal" {
+@test "overlay: --review shows what changed when the command has ended" {
     run -0 "$BAWN" run -q --review --overlay . --session "$session" -- sh -c 'echo two >>a'
     [[ $output == *'+two'* ]]
-    run -0 env PAGER="sed s/^/paged:/" bash -c "$(declare -f on_terminal); on_terminal \"\$@\"" bash \
-        "$BAWN" run --review --overlay . --session "$session" -- sh -c 'echo three >>a' </dev/null
-    [[ $output == *"1 file changed"*'paged:'*'+three'* ]]
     # What is nothing is not shown.
     "$BAWN" discard "$session"
     run -0 "$BAWN" run --review --overlay . --session "$session" -- true
@@ -336,4 +333,20 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     run -1 grep 'never-looked-at' "$BATS_TEST_TMPDIR/log"
     strace -f -o "$BATS_TEST_TMPDIR/log" "$BAWN" diff "$session" --list
     run -1 grep 'never-looked-at' "$BATS_TEST_TMPDIR/log"
+}
+
+@test "overlay: a new .git is no protected path as long as it is a directory; what git obeys in it is one" {
+    inside sh -c 'mkdir -p repo/.git; echo x >repo/.git/description; echo "gitdir: /tmp" >gitfile; mkdir other; mv gitfile other/.git'
+    run -0 "$BAWN" apply "$session" repo
+    [ -f repo/.git/description ]
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *"other/.git is protected"* ]]
+    [ ! -e other ]
+    inside sh -c 'rm -r other; echo evil >repo/.git/config'
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *"repo/.git/config is protected"* && $stderr != *"repo/.git is protected"* ]]
+    inside sh -c 'rm repo/.git/config; rm -r repo/.git; ln -s /tmp repo/.git'
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *"repo/.git is protected"* ]]
+    [ -f repo/.git/description ]
 }

@@ -278,8 +278,9 @@ START_TEST(a_part_of_what_wins_over_the_hosts_is_where_the_rest_starts)
 }
 END_TEST
 
-static const char *protect(void *context, const char *path)
+static const char *protect(void *context, const char *path, bool is_dir)
 {
+    (void)is_dir;
     (void)context;
     return strstr(path, "hooks") ? "programs run it" : NULL;
 }
