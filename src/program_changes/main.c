@@ -39,11 +39,20 @@ static const struct verb verb_recover = {
     .groups = (const struct option_group *const[]){&verb_options, NULL},
 };
 
+static const struct verb verb_review = {
+    .name = "review",
+    .arguments = "NAME",
+    .min_args = 1,
+    .max_args = 1,
+    .groups = (const struct option_group *const[]){&verb_options, NULL},
+};
+
 static const struct {
     const struct verb *verb;
     int (*run)(struct request *request, struct bawn_error *err);
 } verbs[] = {{&verb_settle, settle_run}, {&verb_recover, recover_run}, {&verb_diff, diff_run},
-             {&verb_apply, apply_run},   {&verb_discard, discard_run}, {&verb_undo, undo_run}};
+             {&verb_apply, apply_run},   {&verb_discard, discard_run}, {&verb_undo, undo_run},
+             {&verb_review, review_run}};
 
 static int show_error(const struct request *request, const struct bawn_error *err)
 {

@@ -62,6 +62,7 @@ int diff_run(struct request *request, struct bawn_error *err);
 int apply_run(struct request *request, struct bawn_error *err);
 int discard_run(struct request *request, struct bawn_error *err);
 int undo_run(struct request *request, struct bawn_error *err);
+int review_run(struct request *request, struct bawn_error *err);
 
 /* "14 files changed, 2 deleted"; "" for nothing. */
 void put_summary(struct strbuf *out, const struct findings *findings);

@@ -245,16 +245,19 @@ static _Noreturn void changes_main(const struct layers *layers, const char *verb
 {
     char lock[32];
     char name[sizeof(layers->name)];
-    char *argv[] = {(char *)(uintptr_t) "bawn-changes",
-                    lock,
-                    (char *)(uintptr_t)verb,
-                    name,
-                    is_quiet ? (char *)(uintptr_t) "--quiet" : NULL,
-                    NULL};
+    char *argv[6] = {(char *)(uintptr_t) "bawn-changes"};
+    size_t count = 1;
 
     memcpy(name, layers->name, sizeof(name));
-    (void)snprintf(lock, sizeof(lock), "--lock-fd=%d", layers->lock_fd);
-    if (fcntl(layers->lock_fd, F_SETFD, 0) == 0)
+    if (layers->lock_fd >= 0) {
+        (void)snprintf(lock, sizeof(lock), "--lock-fd=%d", layers->lock_fd);
+        argv[count++] = lock;
+    }
+    argv[count++] = (char *)(uintptr_t)verb;
+    argv[count++] = name;
+    if (is_quiet)
+        argv[count++] = (char *)(uintptr_t) "--quiet";
+    if (layers->lock_fd < 0 || fcntl(layers->lock_fd, F_SETFD, 0) == 0)
         (void)program_become("bawn-changes", argv, variables);
     _exit(127);
 }
@@ -275,7 +278,8 @@ static int call_changes(const struct layers *layers, const char *verb, char *con
     }
     while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
         ;
-    if (pid > 0 && status == 0)
+    /* 1: an apply that something is in the way of, which it told. */
+    if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
         return 0;
     (void)error_set(err, EIO, "changes.unsettled", "what session %s changed was not looked at: %s",
                     layers->name,
@@ -403,8 +407,11 @@ int layers_settle(struct layers *layers, char *const *variables, bool is_quiet, 
     int result =
         remove_untouched(layers) ? 1 : call_changes(layers, "settle", variables, is_quiet, err);
 
+    /* Who takes or drops it then needs the lock. */
+    cleanup_close(&layers->lock_fd);
+    layers->lock_fd = -EBADF;
     if (result == 0 && reviews && faccessat(layers->dir_fd, LAYERS_LOCK, F_OK, 0) == 0)
-        result = call_changes(layers, "diff", variables, is_quiet, err);
+        result = call_changes(layers, "review", variables, is_quiet, err);
     return result < 0 ? result : 0;
 }
 
@@ -462,5 +469,4 @@ void session_settle_layers(struct session *session)
                       request->is_quiet || request->is_json || request->is_detached,
                       request->reviews && !request->is_detached, &err) < 0)
         session_say(session, &err);
-    (void)close(take_fd(&session->layers->lock_fd));
 }

@@ -24,7 +24,8 @@ int layers_open(struct layers *layers, const struct image *image, const char *na
                 char *const *variables, struct bawn_error *err);
 
 /* When nobody is left inside: bawn-changes notes what changed, and says so unless it is to be
- * quiet; with reviews it shows it, too. It is waited for. */
+ * quiet; with reviews it shows it, and asks what is to become of it where somebody is
+ * there. It is waited for, and gives the layers back. */
 int layers_settle(struct layers *layers, char *const *variables, bool is_quiet, bool reviews,
                   struct bawn_error *err);
 

@@ -272,7 +272,11 @@ static const struct option run_rows[] = {
          "again. Default: a name of its own, which bawn tells at the end."},
     {.id = OPTION_REVIEW,
      .name = "review",
-     .help = "When the command has ended, show what it changed in overlays, as 'bawn diff' does."},
+     .help =
+         "When the command has ended, show what it changed in overlays, as 'bawn diff' does. On a "
+         "terminal bawn then asks whether to take it, all or by choice, to keep it for later, or "
+         "to "
+         "drop it."},
     {.id = OPTION_PROMPT,
      .name = "prompt",
      .value = "WHEN",

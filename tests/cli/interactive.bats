@@ -248,3 +248,53 @@ Malformed search regexp [: "?* ]]
     pane_has '^\$'
     [ "$(some '3p;38p')" = "x 38" ]
 }
+
+# review COMMAND: a run on the pane that is reviewed, up to its question. The status is the command's.
+review() {
+    keys "'$BAWN' run --review --overlay . --session '$session' -- sh -c '$1'; echo status \$?"
+    pane_has '^Take it \[t,c,k,drop,?\]?'
+}
+
+@test "interactive: --review on a terminal shows what changed, and asks what is to become of it" {
+    panes_setup
+    export PAGER='sed s/^/paged:/'
+    pane_start 100 60
+    echo one >a
+
+    review 'echo two >>a; exit 3'
+    pane_has '^paged:+two'
+    key x Enter
+    pane_has '^drop - remove it'
+    key Enter
+    pane_has '^status 3'
+    [ "$(cat a)" = one ]
+    keys clear
+
+    review 'echo three >>a'
+    key c Enter
+    pane_has '(1/1) Take this hunk'
+    key y Enter
+    pane_has 'applied 1 change of session'
+    pane_has '^status 0'
+    [ "$(cat a)" = $'one\ntwo\nthree' ]
+    keys clear
+
+    review 'echo four >>a; mkdir .git; echo evil >.git/config'
+    key t Enter
+    pane_has 'a/.git/config is protected\|/.git/config is protected'
+    pane_has '^status 0'
+    [ "$(cat a)" = $'one\ntwo\nthree' ]
+    [ ! -e .git ]
+    keys clear
+
+    review 'true'
+    key drop Enter
+    pane_has 'discarded '
+    run -125 "$BAWN" diff "$session"
+    keys clear
+
+    # Where nothing changed nothing is asked.
+    keys "'$BAWN' run --review --overlay . --session '$session' -- true; echo status \$?"
+    pane_has '^status 0'
+    pane_lacks 'Take it'
+}
