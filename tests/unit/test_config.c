@@ -81,6 +81,7 @@ COMPLAINS(unknown_key_far_from_all_lists_the_keys,
           "p.yaml:2:3 error config.unknown_key: unknown key sandbox.zzzzzzzz\n"
           "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
           "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
+          "overlay_all, "
           "reopen\n")
 
 COMPLAINS(unknown_key_below_network, "sandbox: {network: {alow: [a.example]}}\n",
@@ -153,10 +154,12 @@ COMPLAINS(
     "p.yaml:3:11 error config.unknown_key: unknown key sandbox.constructor\n"
     "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
     "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
+    "overlay_all, "
     "reopen\n"
     "p.yaml:3:27 error config.unknown_key: unknown key sandbox.hasOwnProperty\n"
     "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
     "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
+    "overlay_all, "
     "reopen\n")
 
 COMPLAINS(

@@ -387,6 +387,7 @@ COMPLAINS(
     "p.yaml:5:3 error config.unknown_key: unknown key sandbox.zzzz\n"
     "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
     "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
+    "overlay_all, "
     "reopen\n")
 
 BECOMES(lists_that_hold_nothing_allow_nothing,

@@ -85,6 +85,7 @@ COMPLAINS(merge_key_is_an_unknown_key,
           "p.yaml:2:3 error config.unknown_key: unknown key sandbox.<<\n"
           "  the keys here are: paths, deny, ask, protect, confirm, network, ask_timeout, reads, "
           "require_os_sandbox, limits, process, devices, workspace_mount, home, repository, late, "
+          "overlay_all, "
           "reopen\n")
 
 COMPLAINS(tag_on_a_scalar_is_refused,
