@@ -30,8 +30,7 @@ struct level {
 struct walk {
     VEC(struct level) levels; /* from the session to where we are */
     struct room *room;
-    struct room_files *files;
-    uint64_t enough;
+    struct room_files files;
 };
 
 static struct room_file *find(struct room_files *files, uint64_t dev, uint64_t ino)
@@ -104,9 +103,9 @@ static uint64_t bytes_of(struct walk *walk, const struct stat *status)
 
     if (bytes == 0 || S_ISDIR(status->st_mode) || status->st_nlink < 2)
         return bytes;
-    if (!room_files_add(walk->files, status->st_dev, status->st_ino))
+    if (!room_files_add(&walk->files, status->st_dev, status->st_ino))
         return 0;
-    return walk->files->is_full ? bytes / status->st_nlink : bytes;
+    return walk->files.is_full ? bytes / status->st_nlink : bytes;
 }
 
 static int go_into(struct walk *walk, int parent_fd, const char *name, enum kind kind)
@@ -148,10 +147,9 @@ static int look_at(struct walk *walk, const struct level *level, const char *nam
     return S_ISDIR(status.st_mode) ? go_into(walk, dirfd(level->dir), name, kind) : 0;
 }
 
-int room_measure(int dir_fd, uint64_t enough, struct room_files *files, struct room *ret_room)
+int room_measure(int dir_fd, uint64_t enough, struct room *ret_room)
 {
-    struct room_files own = {0};
-    struct walk walk = {.room = ret_room, .files = files ? files : &own, .enough = enough};
+    struct walk walk = {.room = ret_room};
     int result;
 
     *ret_room = (struct room){0};
@@ -170,6 +168,6 @@ int room_measure(int dir_fd, uint64_t enough, struct room_files *files, struct r
     vec_each (&walk.levels, level)
         (void)closedir(level->dir);
     vec_done(&walk.levels);
-    room_files_done(&own);
+    room_files_done(&walk.files);
     return result;
 }

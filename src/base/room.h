@@ -41,7 +41,7 @@ bool room_files_add(struct room_files *files, uint64_t dev, uint64_t ino);
 void room_files_done(struct room_files *files);
 
 /* dir_fd is the directory of the session; O_PATH will do. With enough it stops once the layers take
- * more than that. files: what was counted before, or NULL. Returns 0 or a negative errno. */
-int room_measure(int dir_fd, uint64_t enough, struct room_files *files, struct room *ret_room);
+ * more than that. Returns 0 or a negative errno. */
+int room_measure(int dir_fd, uint64_t enough, struct room *ret_room);
 
 #endif

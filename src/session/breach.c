@@ -71,6 +71,70 @@ void breach_explain_full(const struct image *image, struct bawn_error *err)
     error_hint(err, "raise it with --set sandbox.limits.tmp_size=%s", more);
 }
 
+static void size_about(char *out, size_t size, uint64_t bytes)
+{
+    if (bytes >= 1ULL << 30)
+        (void)snprintf(out, size, "%.1f GiB", (double)bytes / (1 << 30));
+    else
+        (void)snprintf(out, size, "%.1f MiB", (double)bytes / (1 << 20));
+}
+
+/* A limit below which it would be well, with room for as much again. */
+static void size_for(char *out, size_t size, uint64_t limit, uint64_t held)
+{
+    uint64_t most = limit > held ? limit : held;
+    uint64_t unit = most >= 1ULL << 30 ? 1ULL << 30 : 1ULL << 20;
+
+    size_words(out, size, (most + unit - 1) / unit * unit * 2, "");
+}
+
+struct layers_words {
+    char is[64], held[32], more[32];
+};
+
+static struct layers_words layers_words(uint64_t limit, uint64_t held, bool is_share)
+{
+    struct layers_words words;
+
+    if (is_share)
+        size_about(words.is, sizeof(words.is), limit);
+    else
+        size_words(words.is, sizeof(words.is), limit, " ");
+    size_about(words.held, sizeof(words.held), held);
+    size_for(words.more, sizeof(words.more), limit, held);
+    return words;
+}
+
+void breach_explain_layers(uint64_t limit, uint64_t held, bool is_share, const char *session,
+                           struct bawn_error *err)
+{
+    struct layers_words words = layers_words(limit, held, is_share);
+
+    (void)error_set(err, EDQUOT, "limit.layer_size",
+                    "what the command changed takes more than %s%s (limits.layer_size): its layers "
+                    "hold %s",
+                    words.is, is_share ? ", half of the room that was free" : "", words.held);
+    error_hint(err,
+               "raise it with --set sandbox.limits.layer_size=%s; what it changed is still there: "
+               "bawn diff %s",
+               words.more, session);
+}
+
+int breach_refuse_layers(uint64_t limit, uint64_t held, const char *session, struct bawn_error *err)
+{
+    struct layers_words words = layers_words(limit, held, false);
+
+    (void)error_set(err, EDQUOT, "limit.layer_size",
+                    "what session %s changed takes more than %s (limits.layer_size): its layers "
+                    "hold %s",
+                    session, words.is, words.held);
+    error_hint(err,
+               "take it with 'bawn apply %s', drop it with 'bawn discard %s', or raise the limit "
+               "with --set sandbox.limits.layer_size=%s",
+               session, session, words.more);
+    return -EDQUOT;
+}
+
 void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err)
 {
     char is[32], more[32];

@@ -27,6 +27,13 @@ enum breach breach_find_measured(uint64_t memory_bytes, uint64_t threads,
 /* The private places were full. */
 void breach_explain_full(const struct image *image, struct bawn_error *err);
 
+/* What a session changed takes more than it may; is_share: the limit is a share of the disk. And
+ * when it is to go on all the same: always -EDQUOT. */
+void breach_explain_layers(uint64_t limit, uint64_t held, bool is_share, const char *session,
+                           struct bawn_error *err);
+int breach_refuse_layers(uint64_t limit, uint64_t held, const char *session,
+                         struct bawn_error *err);
+
 /* Fills err with the sentence and, as its hint, the way to raise the limit. limits has the one
  * that was hit. Not for BREACH_NONE. */
 void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err);

@@ -60,7 +60,7 @@ static int look(int place_fd, const char *name, struct lefts *lefts, struct bawn
     memcpy(left.name, name, strlen(name) + 1); /* layers_is_name says that it fits */
     (void)file_read(fd, LAYERS_WORKSPACE, LIMIT_PATH_BYTES, &left.workspace, &length, NULL);
     left.used = (uint64_t)status.st_mtim.tv_sec;
-    (void)room_measure(fd, 0, NULL, &left.room);
+    (void)room_measure(fd, 0, &left.room);
     left.is_in_use = is_in_use(fd);
     if (vec_push(&lefts->list, left))
         return 0;
