@@ -45,13 +45,10 @@ static uint64_t dev_of(const struct statx *status)
     return makedev(status->stx_dev_major, status->stx_dev_minor);
 }
 
-static void find_trees(struct looking *looking, pid_t pid, const char *const *places, size_t count)
+static void find_trees(struct looking *looking, int root_fd, const char *const *places,
+                       size_t count)
 {
-    autoclose int process_fd = process_open(pid);
-    autoclose int root_fd =
-        process_fd < 0 ? -1 : openat(process_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-    for (size_t i = 0; root_fd >= 0 && i < count && i < NAMELESS_TREES; i++) {
+    for (size_t i = 0; i < count && i < NAMELESS_TREES; i++) {
         autoclose int fd =
             sys_openat2(root_fd, places[i], O_PATH | O_DIRECTORY | O_CLOEXEC,
                         RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT);
@@ -130,11 +127,11 @@ static void look_at_process(void *context, int process_fd)
         (void)closedir(dir);
 }
 
-uint64_t nameless_measure(pid_t pid, const char *const *places, size_t count)
+uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, size_t count)
 {
     struct looking looking = {.count = 0};
 
-    find_trees(&looking, pid, places, count);
+    find_trees(&looking, root_fd, places, count);
     if (looking.count > 0)
         (void)usage_each(pid, look_at_process, &looking);
     room_files_done(&looking.seen);

@@ -15,8 +15,8 @@
 
 enum { NAMELESS_TREES = 32, NAMELESS_DESCRIPTORS = 1 << 20 };
 
-/* Bytes of those files that lie in the mounts at these places below the root of the process; each
- * place without a slash at its beginning. What cannot be looked at counts as nothing. */
-uint64_t nameless_measure(pid_t pid, const char *const *places, size_t count);
+/* Bytes of those files that lie in the mounts at these places below the root. What cannot be looked
+ * at counts as nothing. */
+uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, size_t count);
 
 #endif

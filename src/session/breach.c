@@ -92,46 +92,47 @@ struct layers_words {
     char is[64], held[32], more[32];
 };
 
-static struct layers_words layers_words(uint64_t limit, uint64_t held, bool is_share)
+static struct layers_words layers_words(const struct breach_layers *layers)
 {
     struct layers_words words;
 
-    if (is_share)
-        size_about(words.is, sizeof(words.is), limit);
+    if (layers->is_share)
+        size_about(words.is, sizeof(words.is), layers->limit);
     else
-        size_words(words.is, sizeof(words.is), limit, " ");
-    size_about(words.held, sizeof(words.held), held);
-    size_for(words.more, sizeof(words.more), limit, held);
+        size_words(words.is, sizeof(words.is), layers->limit, " ");
+    size_about(words.held, sizeof(words.held), layers->held);
+    size_for(words.more, sizeof(words.more), layers->limit, layers->held);
     return words;
 }
 
-void breach_explain_layers(uint64_t limit, uint64_t held, bool is_share, const char *session,
-                           struct bawn_error *err)
+void breach_explain_layers(const struct breach_layers *layers, struct bawn_error *err)
 {
-    struct layers_words words = layers_words(limit, held, is_share);
+    struct layers_words words = layers_words(layers);
 
     (void)error_set(err, EDQUOT, "limit.layer_size",
                     "what the command changed takes more than %s%s (limits.layer_size): its layers "
-                    "hold %s",
-                    words.is, is_share ? ", half of the room that was free" : "", words.held);
+                    "hold %s%s",
+                    words.is, layers->is_share ? ", half of the room that was free" : "",
+                    words.held,
+                    layers->is_deep ? ", and what is in directories too deep to be looked at" : "");
     error_hint(err,
                "raise it with --set sandbox.limits.layer_size=%s; what it changed is still there: "
                "bawn diff %s",
-               words.more, session);
+               words.more, layers->session);
 }
 
-int breach_refuse_layers(uint64_t limit, uint64_t held, const char *session, struct bawn_error *err)
+int breach_refuse_layers(const struct breach_layers *layers, struct bawn_error *err)
 {
-    struct layers_words words = layers_words(limit, held, false);
+    struct layers_words words = layers_words(layers);
 
     (void)error_set(err, EDQUOT, "limit.layer_size",
                     "what session %s changed takes more than %s (limits.layer_size): its layers "
                     "hold %s",
-                    session, words.is, words.held);
+                    layers->session, words.is, words.held);
     error_hint(err,
                "take it with 'bawn apply %s', drop it with 'bawn discard %s', or raise the limit "
                "with --set sandbox.limits.layer_size=%s",
-               session, session, words.more);
+               layers->session, layers->session, words.more);
     return -EDQUOT;
 }
 

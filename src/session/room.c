@@ -93,7 +93,7 @@ static uint64_t measure_nameless(const struct session *session)
         if (step->step == STEP_OVERLAY && count < LAYERS_TREES_MAX)
             places[count++] = *target ? target : ".";
     }
-    return nameless_measure(session->launch.pid, places, count);
+    return nameless_measure(session->launch.pid, session->launch.root_fd, places, count);
 }
 
 /* With enough it stops when it is more than that. */
@@ -114,7 +114,7 @@ static void measure(const struct session *session, int dir_fd, uint64_t enough,
 }
 
 /* In a process that does nothing else. Where something fails the walk sees less. */
-static void take_rights(int pidfd)
+static void take_rights(int users_fd)
 {
     struct rlimit files;
 
@@ -123,17 +123,18 @@ static void take_rights(int pidfd)
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
     if (geteuid() != 0)
-        (void)setns(pidfd, CLONE_NEWUSER);
+        (void)setns(users_fd, CLONE_NEWUSER);
 }
 
-enum { PIDFD, DIR_FD };
+enum { PIDFD, DIR_FD, ROOT_FD, USERS_FD, FDS };
 
 static int measure_apart(void *context, struct event_sender *events, struct bawn_error *err)
 {
     struct session *session = context;
 
     (void)events;
-    take_rights(PIDFD);
+    session->launch.root_fd = ROOT_FD;
+    take_rights(USERS_FD);
     measure(session, DIR_FD, session->room.limit, session->room.report);
     return session->room.report->is_done
                ? 0
@@ -142,12 +143,14 @@ static int measure_apart(void *context, struct event_sender *events, struct bawn
 
 static struct aide_work work_of(const struct session *session)
 {
-    return (struct aide_work){
-        .who = WHO_ROOM,
-        .fds = {[PIDFD] = session->launch.pidfd, [DIR_FD] = session->layers->dir_fd},
-        .count = 2,
-        .dies_with_us = true,
-        .context = (void *)(uintptr_t)session};
+    return (struct aide_work){.who = WHO_ROOM,
+                              .fds = {[PIDFD] = session->launch.pidfd,
+                                      [DIR_FD] = session->layers->dir_fd,
+                                      [ROOT_FD] = session->launch.root_fd,
+                                      [USERS_FD] = session->launch.user_ns},
+                              .count = FDS,
+                              .dies_with_us = true,
+                              .context = (void *)(uintptr_t)session};
 }
 
 static void begin(struct room_watch *room)
@@ -175,6 +178,7 @@ static bool judge(struct room_watch *room)
     room->is_over =
         report.bytes > room->limit || (report.is_deep && room->held + room->pending > room->limit);
     room->held = report.bytes;
+    room->is_deep = report.is_deep;
     return room->is_over;
 }
 
@@ -258,8 +262,9 @@ static int stand_in(void *context, struct event_sender *events, struct bawn_erro
     (void)events;
     (void)err;
     session->launch.pidfd = PIDFD;
+    session->launch.root_fd = ROOT_FD;
     session->layers->dir_fd = DIR_FD;
-    take_rights(PIDFD);
+    take_rights(USERS_FD);
     for (;;) {
         look_at_disk(session);
         if (is_due(room))
@@ -295,7 +300,11 @@ void session_take_back_room(struct session *session)
     struct room_watch *room = &session->room;
 
     aide_end(&room->stand_in, 0);
-    room->is_over |= room->report && room->report->is_over;
+    if (!room->report || !room->report->is_over)
+        return;
+    room->is_over = true;
+    room->held = room->report->bytes;
+    room->is_deep = room->report->is_deep;
 }
 
 int session_open_room(struct session *session, struct bawn_error *err)
@@ -325,16 +334,26 @@ int session_open_room(struct session *session, struct bawn_error *err)
         return error_memory(err);
     room->held = now.layers;
     room->took_ms = clock_ms() - room->measured_ms;
-    return now.layers > limit ? breach_refuse_layers(limit, now.layers, session->layers->name, err)
-                              : 0;
+    return now.layers > limit
+               ? breach_refuse_layers(&(struct breach_layers){.session = session->layers->name,
+                                                              .limit = limit,
+                                                              .held = now.layers},
+                                      err)
+               : 0;
 }
 
 void session_explain_room(struct session *session, struct bawn_error *ret_said)
 {
     const struct room_watch *room = &session->room;
+    uint64_t now = session_measure_room(session);
 
-    breach_explain_layers(room->limit, session_measure_room(session), room->share > 0,
-                          session->layers->name, ret_said);
+    /* Files without a name are gone by now. */
+    breach_explain_layers(&(struct breach_layers){.session = session->layers->name,
+                                                  .limit = room->limit,
+                                                  .held = now > room->held ? now : room->held,
+                                                  .is_share = room->share > 0,
+                                                  .is_deep = room->is_deep},
+                          ret_said);
 }
 
 static void tell(struct session *session, const struct bawn_error *said)

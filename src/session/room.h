@@ -39,7 +39,7 @@ struct room_watch {
     struct aide aide;
     struct room_report *report; /* NULL: never measured yet */
     struct aide stand_in;
-    bool is_over;
+    bool is_over, is_deep;
 };
 
 #endif

@@ -306,7 +306,8 @@ static inline const char *image_string(const struct image *image, uint32_t at)
 bool image_covers(const struct image *image, const struct image_mount *step, const char *path);
 
 /* Whether the launcher gets the sandbox's user and mount namespaces: to cover a name that appears,
- * or to find a copy, which a command that has ended meanwhile would take along with all mounts. */
+ * to measure a layer, or to find a copy, which a command that has ended meanwhile would take along
+ * with all mounts. */
 bool image_needs_spaces(const struct image *image);
 
 /* A short name for what an image is: same inputs, same words. */
