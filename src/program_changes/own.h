@@ -62,6 +62,9 @@ int diff_run(struct request *request, struct bawn_error *err);
 int apply_run(struct request *request, struct bawn_error *err);
 int discard_run(struct request *request, struct bawn_error *err);
 int undo_run(struct request *request, struct bawn_error *err);
+int gc_run(struct request *request, struct bawn_error *err);
+/* For 'bawn rm', which says it all: discards those that there are. */
+int remove_run(struct request *request, struct bawn_error *err);
 
 /* "14 files changed, 2 deleted"; "" for nothing. */
 void put_summary(struct strbuf *out, const struct findings *findings);

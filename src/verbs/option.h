@@ -74,6 +74,7 @@ enum option_id {
     OPTION_CONFLICTS,
     OPTION_PROTECTED,
     OPTION_SKIP,
+    OPTION_OLDER,
 };
 
 /* What a shell can offer where any text may stand. */

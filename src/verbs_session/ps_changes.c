@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,13 +39,6 @@ static void lefts_done(struct lefts *lefts)
     vec_done(&lefts->list);
 }
 
-static bool is_in_use(int dir_fd)
-{
-    autoclose int fd = openat(dir_fd, LAYERS_LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-}
-
 static int look(int place_fd, const char *name, struct lefts *lefts, struct bawn_error *err)
 {
     autoclose int fd = openat(place_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -61,7 +53,7 @@ static int look(int place_fd, const char *name, struct lefts *lefts, struct bawn
     (void)file_read(fd, LAYERS_WORKSPACE, LIMIT_PATH_BYTES, &left.workspace, &length, NULL);
     left.used = (uint64_t)status.st_mtim.tv_sec;
     (void)room_measure(fd, 0, &left.room);
-    left.is_in_use = is_in_use(fd);
+    left.is_in_use = layers_is_in_use(fd);
     if (vec_push(&lefts->list, left))
         return 0;
     free(left.workspace);
