@@ -69,7 +69,7 @@ bool room_files_add(struct room_files *files, uint64_t dev, uint64_t ino)
     slot = files->size ? find(files, dev, ino) : NULL;
     if (slot && slot->ino)
         return false;
-    if (files->is_full)
+    if (files->is_full || !slot)
         return true;
     *slot = (struct room_file){.dev = dev, .ino = ino};
     files->count++;

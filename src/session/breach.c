@@ -94,7 +94,7 @@ struct layers_words {
 
 static struct layers_words layers_words(const struct breach_layers *layers)
 {
-    struct layers_words words;
+    struct layers_words words = {.is = ""};
 
     if (layers->is_share)
         size_about(words.is, sizeof(words.is), layers->limit);

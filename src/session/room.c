@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/layers.h"
-#include "base/mutant.h"
 #include "base/places.h"
 #include "kernel/nameless.h"
 #include "kernel/sys.h"
@@ -59,7 +58,7 @@ static bool counts_at_once(const struct statfs *disk)
 
 static bool is_watched(const struct session *session)
 {
-    return session->layers && session->request->image->limits.layer_size > 0 && LAYER("room");
+    return session->layers && session->request->image->limits.layer_size > 0;
 }
 
 bool session_watches_room(const struct session *session)
@@ -242,6 +241,7 @@ void session_check_room(struct session *session)
     work = work_of(session);
     work.run = measure_apart;
     if (aide_start(&room->aide, &work, session->channel, NULL) < 0) {
+        room->lost += room->pending;
         measure_here(session);
         return;
     }
