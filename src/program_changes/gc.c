@@ -37,7 +37,7 @@ struct gc {
     bool is_dry;
     VEC(struct freed) list;
     uint64_t bytes;
-    size_t in_use;
+    size_t in_use, failed;
     struct strbuf notes; /* what could not be looked at */
 };
 
@@ -65,6 +65,7 @@ static int add(struct gc *gc, const char *name, enum reason reason, uint64_t byt
 
 static void note(struct gc *gc, const char *name, const struct bawn_error *err)
 {
+    gc->failed++;
     strbuf_addf(&gc->notes, "bawn: session %s stays: %s\n", name, err->message);
     if (err->hint[0])
         strbuf_addf(&gc->notes, "hint: %s\n", err->hint);
@@ -296,6 +297,7 @@ static void put_json(const struct gc *gc, struct strbuf *out)
     json_close(out, ']');
     json_put_uint(out, "bytes", gc->bytes);
     json_put_uint(out, "in_use", gc->in_use);
+    json_put_uint(out, "not_looked_at", gc->failed);
     json_close(out, '}');
     strbuf_add(out, "\n");
 }
@@ -303,9 +305,8 @@ static void put_json(const struct gc *gc, struct strbuf *out)
 static int report(struct gc *gc)
 {
     struct strbuf out = {0};
-    bool has_failed = gc->notes.length > 0;
 
-    if (has_failed && gc->notes.text)
+    if (gc->notes.text)
         (void)fputs(gc->notes.text, stderr);
     if (gc->request->json)
         put_json(gc, &out);
@@ -313,7 +314,7 @@ static int report(struct gc *gc)
         put_text(gc, &out);
     if (print(&out) != STATUS_OK)
         return STATUS_FAILED;
-    return has_failed ? STATUS_FINDINGS : STATUS_OK;
+    return gc->failed ? STATUS_FINDINGS : STATUS_OK;
 }
 
 static int read_older(struct gc *gc, struct bawn_error *err)
