@@ -145,6 +145,9 @@ struct bawn_metrics {
     uint64_t net_connections, net_refused;
     uint64_t net_sent, net_received; /* bytes */
     uint64_t net_uncounted;
+    /* Of a session with overlays: bytes that its layers took when they were last measured, and may
+     * take; 0: not measured yet, and no limit. */
+    uint64_t layers_bytes, layers_limit;
 };
 
 /* size is sizeof(struct bawn_metrics) of the caller, so that members can be added. */

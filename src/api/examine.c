@@ -99,10 +99,28 @@ static int examine_workspace(struct assembly *assembly)
     return 0;
 }
 
+/* In a file it is for all that the file is for; but who asks for it now means this run. */
+static void examine_layer_size(struct assembly *assembly)
+{
+    const struct setting *setting = &assembly->policy->settings[SETTING_LIMITS_LAYER_SIZE];
+
+    if (!setting->is_set || setting->layer->id < LAYER_ENVIRONMENT)
+        return;
+    vec_each (&assembly->policy->rules, rule) {
+        if ((*rule)->write == ACCESS_OVERLAY)
+            return;
+    }
+    report_add(assembly->report, BAWN_WARNING, "load.no_layers", setting->origin,
+               "%s has no effect: there is no overlay",
+               setting_table[SETTING_LIMITS_LAYER_SIZE].key);
+    report_hint(assembly->report, "leave it out, or add --overlay DIRECTORY");
+}
+
 int assembly_examine(struct assembly *assembly)
 {
     int r = examine_workspace(assembly);
 
+    examine_layer_size(assembly);
     if (r == 0 && explain_lost(assembly->policy, assembly->report) < 0)
         r = error_memory(assembly->err);
     return r;

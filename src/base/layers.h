@@ -30,4 +30,7 @@ enum { LAYERS_NAME_BYTES = 65, LAYERS_TREES_MAX = 64 };
 /* Whether a session may be called that. */
 bool layers_is_name(const char *name);
 
+/* Whether somebody holds the lock of the session with this directory. */
+bool layers_is_in_use(int dir_fd);
+
 #endif

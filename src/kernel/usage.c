@@ -33,6 +33,8 @@ struct walk {
     struct usage *usage;
     enum usage_what what;
     bool has_missed;
+    void (*found)(void *context, int dir_fd); /* or NULL */
+    void *context;
 };
 
 /* A small file of /proc, or false when the process is gone. */
@@ -114,6 +116,8 @@ static void measure(struct walk *walk, struct member *member)
     walk->has_missed |= fd < 0 || !read_text(fd, "status", text);
     if (fd < 0 || !(member->threads = status_number(text, "\nThreads:")))
         return;
+    if (walk->found)
+        walk->found(walk->context, fd);
     walk->usage->processes++;
     walk->usage->threads += member->threads;
     if (member->threads > 1)
@@ -203,4 +207,20 @@ int usage_measure(pid_t pid, enum usage_what what, struct usage *ret_usage, stru
         vec_done(&walk.members);
     }
     return r < 0 ? error_errno(err, -r, "measure the processes of the session") : 0;
+}
+
+int usage_each(pid_t pid, void (*found)(void *context, int dir_fd), void *context)
+{
+    bool has_missed = true;
+    int r = 0;
+
+    for (int i = 0; i < USAGE_WALKS && has_missed && r == 0; i++) {
+        struct usage usage = {0};
+        struct walk walk = {.usage = &usage, .found = found, .context = context};
+
+        r = walk_once(&walk, pid);
+        has_missed = walk.has_missed;
+        vec_done(&walk.members);
+    }
+    return r;
 }

@@ -26,4 +26,7 @@ enum usage_what { USAGE_MEMORY = 0, USAGE_CPU = 1 };
  */
 int usage_measure(pid_t pid, enum usage_what what, struct usage *ret_usage, struct bawn_error *err);
 
+/* Calls found with the directory in /proc of each of them, of some more than once. */
+int usage_each(pid_t pid, void (*found)(void *context, int dir_fd), void *context);
+
 #endif

@@ -308,7 +308,7 @@ static uint32_t count_processes(void)
 }
 
 /* All private places are one file system: where a command that failed leaves no room in it, that
- * may be why. */
+ * may be why. KERNEL: one without a limit tells of no blocks and no files at all. */
 static bool is_pool_full(const struct image *image)
 {
     struct statfs room;
@@ -320,7 +320,8 @@ static bool is_pool_full(const struct image *image)
             continue;
         (void)snprintf(path, sizeof(path), "/%s", image_string(image, step->target));
         return statfs(path, &room) == 0 &&
-               (room.f_bavail * (uint64_t)room.f_bsize < POOL_FULL_BYTES || room.f_ffree == 0);
+               ((room.f_blocks > 0 && room.f_bavail * (uint64_t)room.f_bsize < POOL_FULL_BYTES) ||
+                (room.f_files > 0 && room.f_ffree == 0));
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/room.h"
 #include "overlay/perform.h"
 #include "overlay/plan.h"
 
@@ -268,6 +269,38 @@ int apply_abandon(int store_fd, struct bawn_error *err)
     if (renameat(store_fd, "journal", store_fd, to) < 0)
         return error_errno(err, errno, "put the journal away");
     return 0;
+}
+
+int64_t apply_kept_since(int store_fd)
+{
+    struct stat st;
+
+    return fstatat(store_fd, "journal.last", &st, AT_SYMLINK_NOFOLLOW) < 0 ? 0 : st.st_mtim.tv_sec;
+}
+
+uint64_t apply_kept_bytes(int store_fd)
+{
+    autonamed struct named_list names = {0};
+    uint64_t bytes = 0;
+
+    (void)named_read(store_fd, &names);
+    vec_each (&names.list, name) {
+        struct room room = {0};
+        struct stat st;
+        int fd;
+
+        if (strncmp(*name, "journal-", 8) != 0 ||
+            fstatat(store_fd, *name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        bytes += (uint64_t)st.st_blocks * 512;
+        fd = openat(store_fd, *name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        (void)room_measure(fd, 0, &room);
+        (void)close(fd);
+        bytes += room.layers + room.rest;
+    }
+    return bytes;
 }
 
 int apply_forget(int store_fd, struct bawn_error *err)

@@ -19,6 +19,8 @@
 #include "overlay/changes.h"
 #include "overlay/merge.h"
 
+#include <stdint.h>
+
 struct apply_tree {
     struct overlay_tree tree; /* its path without a link in it */
     unsigned number;          /* in the store */
@@ -130,6 +132,12 @@ int apply_recover(int store_fd, const struct apply_options *options,
 /* For when that is not possible any more, since a directory in which it worked is gone: nothing is
  * done to any tree, and what was kept stays in the store as "abandoned-ID". */
 int apply_abandon(int store_fd, struct bawn_error *err);
+
+/* Since when something is kept for taking the last apply back, in seconds since 1970, or 0: nothing
+ * is. */
+int64_t apply_kept_since(int store_fd);
+/* How much room that takes. */
+uint64_t apply_kept_bytes(int store_fd);
 
 /* Gives up what is kept for taking the last apply back. */
 int apply_forget(int store_fd, struct bawn_error *err);

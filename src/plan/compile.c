@@ -226,6 +226,7 @@ static void add_limits(struct compiler *compiler)
         .io_write_ops = plan_limit(plan, SETTING_LIMITS_IO_WRITE_OPS),
         .open_files = plan_limit(plan, SETTING_LIMITS_OPEN_FILES),
         .file_size = plan_limit(plan, SETTING_LIMITS_FILE_SIZE),
+        .layer_size = plan_limit(plan, SETTING_LIMITS_LAYER_SIZE),
         .time_ms = plan_limit(plan, SETTING_LIMITS_TIME) * 1000,
         .cgroup = (uint8_t)plan->facts->cgroup,
     };

@@ -93,6 +93,7 @@ static void print_limits(const struct image *image, struct strbuf *out)
                 {"io_write_ops", limits->io_write_ops},
                 {"open_files", limits->open_files},
                 {"file_size", limits->file_size},
+                {"layer_size", limits->layer_size},
                 {"time_ms", limits->time_ms},
                 {"inotify_instances", limits->inotify_instances},
                 {"inotify_watches", limits->inotify_watches}};

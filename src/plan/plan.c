@@ -280,6 +280,15 @@ static int plan_syscalls(struct plan *plan)
     return 0;
 }
 
+static bool has_overlays(const struct plan *plan)
+{
+    vec_each (&plan->mounts, step) {
+        if (step->kind == MOUNT_OVERLAY)
+            return true;
+    }
+    return false;
+}
+
 /* What the presets say, in the order of the settings from SETTING_LIMITS_PIDS on; 0: nothing. */
 static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
 {
@@ -302,6 +311,8 @@ static uint64_t preset_limit(const struct plan *plan, enum setting_id id)
         return strict || half < 2 * gib ? 2 * gib : half;
     case SETTING_LIMITS_TMP_SIZE:
         return strict || eighth < least ? least : eighth;
+    case SETTING_LIMITS_LAYER_SIZE:
+        return has_overlays(plan) ? LAYER_SIZE_SHARE : 0;
     case SETTING_LIMITS_IO_WEIGHT:
         return 100;
     case SETTING_LIMITS_CPU:
@@ -337,6 +348,8 @@ static const char *limit_note(struct plan *plan, const struct limit_step *step)
 
     if (step->by && step->value < plan->policy->settings[step->id].number)
         return "a smaller one holds";
+    if (step->id == SETTING_LIMITS_LAYER_SIZE && !has_overlays(plan))
+        return "without effect: there is no overlay";
     if (step->id < SETTING_LIMITS_IO_READ_BYTES || step->id > SETTING_LIMITS_IO_WRITE_OPS)
         return NULL;
     not_held = rate_not_held(plan, step->id);

@@ -218,11 +218,22 @@ static void print_network(const struct plan *plan, struct strbuf *out)
             strbuf_addf(out, "  %s: %s\n", setting_table[id].key, plan->policy->settings[id].text);
 }
 
+#define SHARE_WORDS "half of the free room"
+
+static bool is_share(const struct limit_step *step)
+{
+    return step->id == SETTING_LIMITS_LAYER_SIZE && step->value == LAYER_SIZE_SHARE;
+}
+
 static void add_limit(struct strbuf *out, const struct limit_step *step)
 {
     bool is_rate =
         step->id >= SETTING_LIMITS_IO_READ_BYTES && step->id <= SETTING_LIMITS_IO_WRITE_OPS;
 
+    if (is_share(step)) {
+        strbuf_add(out, SHARE_WORDS);
+        return;
+    }
     switch (setting_table[step->id].type) {
     case VALUE_SIZE:
         add_size(out, step->value);
@@ -423,7 +434,10 @@ static void json_rest(const struct plan *plan, struct strbuf *out)
     vec_each (&plan->limits, step) {
         json_open(out, NULL, '{');
         json_put_string(out, "key", setting_table[step->id].key);
-        json_put_uint(out, "value", step->value);
+        if (is_share(step))
+            json_put_string(out, "value", SHARE_WORDS);
+        else
+            json_put_uint(out, "value", step->value);
         enforcer_words(step->by, by, sizeof(by));
         json_put_string(out, "by", by);
         json_close(out, '}');

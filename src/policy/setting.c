@@ -154,6 +154,17 @@ const struct setting_info setting_table[SETTING_COUNT] = {
         {"sandbox.limits.tmp_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
          "Size of all private directories together. Default: an eighth of the memory, at "
          "least 256M."},
+    [SETTING_LIMITS_LAYER_SIZE] =
+        {"sandbox.limits.layer_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+         "Room on the disk that the layers of a session with overlays may take together. bawn "
+         "looks "
+         "four times a second, and above it ends the command; what it changed stays. A session "
+         "that "
+         "is above it is not continued. Default: half of what is free on that disk when the "
+         "session "
+         "starts, besides what its layers hold by then; with 'limits: none' no limit. Without "
+         "overlays it has no effect. Files without a name count while somebody has them open, but "
+         "not those that are only mapped or on the way through a socket."},
     [SETTING_LIMITS_TIME] =
         {"sandbox.limits.time", VALUE_SECONDS, NARROW_LOWER, 0, NULL,
          "Wall-clock time. Then bawn ends the command, and the exit status is 124."},

@@ -39,6 +39,7 @@ enum setting_id {
     SETTING_LIMITS_OPEN_FILES,
     SETTING_LIMITS_FILE_SIZE,
     SETTING_LIMITS_TMP_SIZE,
+    SETTING_LIMITS_LAYER_SIZE,
     SETTING_LIMITS_TIME,
     SETTING_PROCESS_DEBUG,
     SETTING_PROCESS_MAP_ROOT,
@@ -156,6 +157,9 @@ enum repository_mode { REPOSITORY_NONE, REPOSITORY_AUTO };
 enum home_mode { HOME_NONE, HOME_PRIVATE, HOME_KEEP };
 enum late_mode { LATE_HELD, LATE_WATCH };
 enum unlisted { UNLISTED_DENY, UNLISTED_ASK };
+/* SETTING_LIMITS_LAYER_SIZE, where nothing is said: half of what is free on the disk of the layers
+ * when the session starts, and what they hold by then. */
+#define LAYER_SIZE_SHARE UINT64_MAX
 enum limits_preset { LIMITS_STRICT, LIMITS_DEFAULT, LIMITS_NONE };
 
 #endif

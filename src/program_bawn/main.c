@@ -134,7 +134,7 @@ static const struct front_verb {
     {&verb_attach, front_attach}, {&verb_metrics, front_metrics}, {&verb_logs, front_logs},
     {&verb_wait, front_wait},     {&verb_audit, front_audit},     {&verb_approve, front_approve},
     {&verb_diff, front_changes},  {&verb_apply, front_changes},   {&verb_discard, front_changes},
-    {&verb_undo, front_changes},
+    {&verb_undo, front_changes},  {&verb_gc, front_changes},      {&verb_rm, front_rm},
 };
 
 /* Parses what is behind the verb. False: the other program says what is wrong with it. */

@@ -12,6 +12,8 @@
 
 /* What is about the changes of overlays is bawn-changes: returns when it cannot be started. */
 int front_changes(struct front *front, struct bawn_error *err);
+/* bawn rm */
+int front_rm(struct front *front, struct bawn_error *err);
 /* Everything that reads policy text is another program; returns when it cannot be started. */
 int cold_exec(const struct front *front, struct bawn_error *err);
 

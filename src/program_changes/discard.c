@@ -60,3 +60,14 @@ int discard_run(struct request *request, struct bawn_error *err)
     }
     return print(&out);
 }
+
+int remove_run(struct request *request, struct bawn_error *err)
+{
+    int result = store_place_open(&request->place, err);
+
+    for (size_t i = 0; result == 0 && i < request->word_count; i++) {
+        if (store_has(&request->place, request->words[i]))
+            result = discard(request, request->words[i], err);
+    }
+    return result < 0 ? result : STATUS_OK;
+}

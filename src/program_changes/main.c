@@ -4,10 +4,10 @@
  *
  *     bawn-changes [--lock-fd=N] VERB [OPTION]... [ARGUMENT]...
  *
- * 'bawn' becomes this program for its verbs diff, apply, discard and undo, and
- * starts it with "settle NAME" when a command has ended, and with "recover NAME"
- * before another one goes on with what is there. It is a program of its
- * own because it needs libgit2, which is slow to load.
+ * 'bawn' becomes this program for its verbs diff, apply, discard, undo and gc, and
+ * starts it with "settle NAME" when a command has ended, with "recover NAME"
+ * before another one goes on with what is there, and with "remove NAME..." for its
+ * verb rm. It is a program of its own because it needs libgit2, which is slow to load.
  */
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -47,12 +47,20 @@ static const struct verb verb_review = {
     .groups = (const struct option_group *const[]){&verb_options, NULL},
 };
 
+static const struct verb verb_remove = {
+    .name = "remove",
+    .arguments = "NAME...",
+    .min_args = 1,
+    .max_args = ARGS_ANY,
+    .groups = (const struct option_group *const[]){&verb_options, NULL},
+};
+
 static const struct {
     const struct verb *verb;
     int (*run)(struct request *request, struct bawn_error *err);
 } verbs[] = {{&verb_settle, settle_run}, {&verb_recover, recover_run}, {&verb_diff, diff_run},
              {&verb_apply, apply_run},   {&verb_discard, discard_run}, {&verb_undo, undo_run},
-             {&verb_review, review_run}};
+             {&verb_review, review_run}, {&verb_gc, gc_run},           {&verb_remove, remove_run}};
 
 static int show_error(const struct request *request, const struct bawn_error *err)
 {

@@ -63,6 +63,9 @@ int apply_run(struct request *request, struct bawn_error *err);
 int discard_run(struct request *request, struct bawn_error *err);
 int undo_run(struct request *request, struct bawn_error *err);
 int review_run(struct request *request, struct bawn_error *err);
+int gc_run(struct request *request, struct bawn_error *err);
+/* For 'bawn rm', which says it all: discards those that there are. */
+int remove_run(struct request *request, struct bawn_error *err);
 
 /* "14 files changed, 2 deleted"; "" for nothing. */
 void put_summary(struct strbuf *out, const struct findings *findings);

@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +49,17 @@ bool store_has(const struct store_place *place, const char *name)
            S_ISDIR(status.st_mode);
 }
 
-int store_list(const struct store_place *place, struct store_names *names, struct bawn_error *err)
+#define GONE ".gone-" /* no name of a session begins so */
+
+static bool is_gone(const struct store_place *place, const char *name)
+{
+    (void)place;
+    return strncmp(name, GONE, strlen(GONE)) == 0;
+}
+
+static int list(const struct store_place *place,
+                bool (*is_one)(const struct store_place *place, const char *name),
+                struct store_names *names, struct bawn_error *err)
 {
     int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -60,7 +69,7 @@ int store_list(const struct store_place *place, struct store_names *names, struc
     if (!dir)
         return error_errno(err, errno, "list %s", place->path);
     while (result == 0 && (entry = readdir(dir))) {
-        char *name = store_has(place, entry->d_name) ? strdup(entry->d_name) : NULL;
+        char *name = is_one(place, entry->d_name) ? strdup(entry->d_name) : NULL;
 
         if (name && !vec_push(&names->list, name)) {
             free(name);
@@ -71,6 +80,11 @@ int store_list(const struct store_place *place, struct store_names *names, struc
     if (names->list.count > 1)
         qsort(names->list.items, names->list.count, sizeof(*names->list.items), compare_names);
     return result;
+}
+
+int store_list(const struct store_place *place, struct store_names *names, struct bawn_error *err)
+{
+    return list(place, store_has, names, err);
 }
 
 static int take_lock(struct store *store, int lock_fd, bool only_reads, struct bawn_error *err)
@@ -225,23 +239,20 @@ int store_settled(struct store *store, struct bawn_error *err)
     return 0;
 }
 
-#define GONE ".gone-" /* no name of a session begins so */
+int store_list_gone(const struct store_place *place, struct store_names *names,
+                    struct bawn_error *err)
+{
+    return list(place, is_gone, names, err);
+}
 
 /* What another one was ended over. */
 static void remove_gone(const struct store_place *place)
 {
-    int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
+    autostorenames struct store_names names = {0};
 
-    while (dir && (entry = readdir(dir))) {
-        if (strncmp(entry->d_name, GONE, strlen(GONE)) == 0)
-            (void)named_remove(place->fd, entry->d_name);
-    }
-    if (dir)
-        (void)closedir(dir);
-    else if (fd >= 0)
-        (void)close(fd);
+    (void)store_list_gone(place, &names, NULL);
+    vec_each (&names.list, name)
+        (void)named_remove(place->fd, *name);
 }
 
 /* It is gone at once: nobody finds a part of it, nor takes its lock while the rest is there. */
@@ -254,28 +265,6 @@ int store_remove(const struct store_place *place, struct store *store, struct ba
         return error_errno(err, errno, "remove %s/%s", place->path, store->name);
     remove_gone(place);
     return 0;
-}
-
-uint64_t store_bytes(const struct store_place *place, const struct store *store)
-{
-    autofree char *path = NULL;
-    char *paths[2];
-    uint64_t blocks = 0;
-    FTS *walk;
-    const FTSENT *found;
-
-    if (asprintf(&path, "%s/%s", place->path, store->name) < 0)
-        return 0;
-    paths[0] = path;
-    paths[1] = NULL;
-    walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-    while (walk && (found = fts_read(walk))) {
-        if (found->fts_info != FTS_DP && found->fts_info != FTS_NS)
-            blocks += (uint64_t)found->fts_statp->st_blocks;
-    }
-    if (walk)
-        (void)fts_close(walk);
-    return blocks * 512;
 }
 
 int64_t store_used(const struct store *store)

@@ -66,8 +66,11 @@ int store_settled(struct store *store, struct bawn_error *err);
 /* Removes a session with all that is in it. Needs the lock. */
 int store_remove(const struct store_place *place, struct store *store, struct bawn_error *err);
 
-/* How much room a session takes, and when it was last used. */
-uint64_t store_bytes(const struct store_place *place, const struct store *store);
+/* The names of those that somebody was killed over while they were removed. */
+int store_list_gone(const struct store_place *place, struct store_names *names,
+                    struct bawn_error *err);
+
+/* When it was last used. */
 int64_t store_used(const struct store *store);
 
 #endif

@@ -36,11 +36,12 @@ const struct verb verb_bawn = {
     .groups = (const struct option_group *const[]){&bawn_options, NULL},
     .verbs =
         (const struct verb *const[]){
-            &verb_run,     &verb_shell, &verb_ps,   &verb_status,  &verb_stop,      &verb_attach,
-            &verb_logs,    &verb_audit, &verb_wait, &verb_approve, &verb_supervise, &verb_exec,
-            &verb_metrics, &verb_check, &verb_why,  &verb_plan,    &verb_detect,    &verb_doctor,
-            &verb_policy,  &verb_learn, &verb_diff, &verb_apply,   &verb_discard,   &verb_undo,
-            &verb_gen,     &verb_help,  NULL},
+            &verb_run,       &verb_shell,  &verb_ps,      &verb_status, &verb_stop,
+            &verb_attach,    &verb_logs,   &verb_audit,   &verb_wait,   &verb_approve,
+            &verb_supervise, &verb_exec,   &verb_metrics, &verb_check,  &verb_why,
+            &verb_plan,      &verb_detect, &verb_doctor,  &verb_policy, &verb_learn,
+            &verb_diff,      &verb_apply,  &verb_discard, &verb_undo,   &verb_rm,
+            &verb_gc,        &verb_gen,    &verb_help,    NULL},
 };
 
 const char *verb_word(const struct verb *verb)

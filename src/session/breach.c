@@ -71,6 +71,71 @@ void breach_explain_full(const struct image *image, struct bawn_error *err)
     error_hint(err, "raise it with --set sandbox.limits.tmp_size=%s", more);
 }
 
+static void size_about(char *out, size_t size, uint64_t bytes)
+{
+    if (bytes >= 1ULL << 30)
+        (void)snprintf(out, size, "%.1f GiB", (double)bytes / (1 << 30));
+    else
+        (void)snprintf(out, size, "%.1f MiB", (double)bytes / (1 << 20));
+}
+
+/* A limit below which it would be well, with room for as much again. */
+static void size_for(char *out, size_t size, uint64_t limit, uint64_t held)
+{
+    uint64_t most = limit > held ? limit : held;
+    uint64_t unit = most >= 1ULL << 30 ? 1ULL << 30 : 1ULL << 20;
+
+    size_words(out, size, (most + unit - 1) / unit * unit * 2, "");
+}
+
+struct layers_words {
+    char is[64], held[32], more[32];
+};
+
+static struct layers_words layers_words(const struct breach_layers *layers)
+{
+    struct layers_words words = {.is = ""};
+
+    if (layers->is_share)
+        size_about(words.is, sizeof(words.is), layers->limit);
+    else
+        size_words(words.is, sizeof(words.is), layers->limit, " ");
+    size_about(words.held, sizeof(words.held), layers->held);
+    size_for(words.more, sizeof(words.more), layers->limit, layers->held);
+    return words;
+}
+
+void breach_explain_layers(const struct breach_layers *layers, struct bawn_error *err)
+{
+    struct layers_words words = layers_words(layers);
+
+    (void)error_set(err, EDQUOT, "limit.layer_size",
+                    "what the command changed takes more than %s%s (limits.layer_size): its layers "
+                    "hold %s%s",
+                    words.is, layers->is_share ? ", half of the room that was free" : "",
+                    words.held,
+                    layers->is_deep ? ", and what is in directories too deep to be looked at" : "");
+    error_hint(err,
+               "raise it with --set sandbox.limits.layer_size=%s; what it changed is still there: "
+               "bawn diff %s",
+               words.more, layers->session);
+}
+
+int breach_refuse_layers(const struct breach_layers *layers, struct bawn_error *err)
+{
+    struct layers_words words = layers_words(layers);
+
+    (void)error_set(err, EDQUOT, "limit.layer_size",
+                    "what session %s changed takes more than %s (limits.layer_size): its layers "
+                    "hold %s",
+                    layers->session, words.is, words.held);
+    error_hint(err,
+               "take it with 'bawn apply %s', drop it with 'bawn discard %s', or raise the limit "
+               "with --set sandbox.limits.layer_size=%s",
+               layers->session, layers->session, words.more);
+    return -EDQUOT;
+}
+
 void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err)
 {
     char is[32], more[32];

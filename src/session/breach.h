@@ -27,6 +27,17 @@ enum breach breach_find_measured(uint64_t memory_bytes, uint64_t threads,
 /* The private places were full. */
 void breach_explain_full(const struct image *image, struct bawn_error *err);
 
+/* What a session changed, and takes more than it may. */
+struct breach_layers {
+    const char *session;
+    uint64_t limit, held;
+    bool is_share; /* the limit is a share of the disk */
+    bool is_deep;  /* it holds more where nobody can look */
+};
+void breach_explain_layers(const struct breach_layers *layers, struct bawn_error *err);
+/* The same when it is to go on all the same. Always -EDQUOT. */
+int breach_refuse_layers(const struct breach_layers *layers, struct bawn_error *err);
+
 /* Fills err with the sentence and, as its hint, the way to raise the limit. limits has the one
  * that was hit. Not for BREACH_NONE. */
 void breach_explain(enum breach breach, const struct cgroup_limits *limits, struct bawn_error *err);

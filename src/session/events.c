@@ -29,6 +29,7 @@ static const struct {
     [WHO_NET] = {"the process that is the network", false},
     [WHO_DOOR] = {"the process that lets connections in", false},
     [WHO_ENGINE] = {"the process that keeps the network's engine", false},
+    [WHO_ROOM] = {"the process that measures the layers", false},
     [WHO_VETH] = {"the process that takes the network down", true},
 };
 

@@ -454,6 +454,9 @@ int session_open_layers(struct session *session, const struct launch_layer **ret
         return error_memory(err);
     result = layers_open(session->layers, request->image, name ? name : session->sid,
                          request->environ, err);
+    if (result == -ENOSPC)
+        error_hint(err, "'bawn ps --all' shows what sessions take on that disk, 'bawn gc' removes "
+                        "what nobody needs");
     *ret_layers = session->layers->items;
     return result;
 }

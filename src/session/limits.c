@@ -203,6 +203,7 @@ static int on_tick(void *context)
 {
     check_time(context);
     check_memory(context);
+    session_check_room(context);
     return 0;
 }
 
@@ -227,6 +228,13 @@ static int stand_in(void *context, struct event_sender *events, struct bawn_erro
     return -ENOMEM;
 }
 
+/* Time, or memory that is sampled. */
+static bool watches(const struct session *session)
+{
+    return session->request->image->limits.time_ms ||
+           (!is_counted(session) && session->limits.memory > 0);
+}
+
 void session_stand_in(struct session *session)
 {
     struct aide_work work = {.who = WHO_STAND_IN,
@@ -236,8 +244,9 @@ void session_stand_in(struct session *session)
                              .run = stand_in,
                              .context = session};
 
-    if (session->loop.clock.at_ms)
+    if (watches(session))
         (void)aide_start(&session->stand_in, &work, -EBADF, NULL);
+    session_stand_in_room(session);
 }
 
 void session_take_back(struct session *session)
@@ -247,14 +256,14 @@ void session_take_back(struct session *session)
     if (session->stand_in.pid && aide_reap(&session->stand_in, &status) && status != 0)
         session->is_over_memory = true;
     aide_end(&session->stand_in, 0);
+    session_take_back_room(session);
 }
 
 void session_set_clock(struct session *session)
 {
-    bool watches = !is_counted(session) && session->limits.memory > 0;
     uint64_t time_ms = session->request->image->limits.time_ms;
 
-    if (watches || time_ms)
+    if (watches(session) || session_watches_room(session))
         loop_set_clock(&session->loop, time_ms && time_ms < WATCH_MS ? (int)time_ms : WATCH_MS,
                        WATCH_MS, on_tick, session);
 }
@@ -308,6 +317,8 @@ static void tell_breach(struct session *session, const struct cgroup_metrics *me
         (void)error_set(&said, ETIME, "limit.time", "the time limit of %llu s was reached",
                         (unsigned long long)session->request->image->limits.time_ms / 1000);
         error_hint(&said, "raise it with --timeout or sandbox.limits.time");
+    } else if (session->room.is_over) {
+        session_explain_room(session, &said);
     } else if (breach == BREACH_MEMORY || breach == BREACH_PIDS) {
         breach_explain(breach, &session->limits, &said);
     } else if (session->is_pool_full) {
@@ -345,7 +356,7 @@ static void tell_host_stats(const struct session *session)
         say_text(session, out.text, out.length);
 }
 
-static void tell_stats_as_json(const struct session *session, uint64_t cpu_usec, uint64_t memory)
+static void tell_stats_as_json(struct session *session, uint64_t cpu_usec, uint64_t memory)
 {
     autostrbuf struct strbuf out = {0};
 
@@ -354,6 +365,8 @@ static void tell_stats_as_json(const struct session *session, uint64_t cpu_usec,
     json_put_uint(&out, "cpu_usec", cpu_usec);
     json_put_uint(&out, "memory_peak", memory);
     json_put_bool(&out, "sampled", !is_counted(session));
+    if (session->layers)
+        json_put_uint(&out, "layers_bytes", session_measure_room(session));
     hosts_as_json(&out, session->hosts);
     json_close(&out, '}');
     strbuf_add(&out, "\n");
@@ -361,7 +374,7 @@ static void tell_stats_as_json(const struct session *session, uint64_t cpu_usec,
         say_text(session, out.text, out.length);
 }
 
-static void tell_stats(const struct session *session, const struct cgroup_metrics *metrics)
+static void tell_stats(struct session *session, const struct cgroup_metrics *metrics)
 {
     struct usage usage = {0};
     uint64_t cpu_usec = metrics->cpu_usec;
@@ -382,6 +395,9 @@ static void tell_stats(const struct session *session, const struct cgroup_metric
     say(session, "bawn: %.2f s, %.2f s of CPU, %.1f MiB at most%s\n",
         (double)elapsed_ms(session) / 1000, (double)cpu_usec / 1e6, (double)memory / (1 << 20),
         is_counted(session) ? "" : " (sampled)");
+    if (session->layers)
+        say(session, "bawn: %.1f MiB in layers\n",
+            (double)session_measure_room(session) / (1 << 20));
     tell_host_stats(session);
 }
 
@@ -399,7 +415,9 @@ void session_measure(const struct session *session, struct bawn_metrics *metrics
                                      .net_refused = hosts.refused,
                                      .net_sent = hosts.sent,
                                      .net_received = hosts.received,
-                                     .net_uncounted = hosts.uncounted};
+                                     .net_uncounted = hosts.uncounted,
+                                     .layers_bytes = session->room.held,
+                                     .layers_limit = session->room.limit};
     if (is_counted(session)) {
         (void)cgroup_measure(session->group, &counted, NULL);
         metrics->pids_current = counted.pids_current;

@@ -16,6 +16,7 @@
 #include "session/refusals.h"
 #include "session/registry.h"
 #include "session/relay.h"
+#include "session/room.h"
 #include "session/scribe.h"
 #include "session/server.h"
 #include "session/session.h"
@@ -83,6 +84,7 @@ struct session {
     struct recorder recorder; /* keeps it */
     struct copies *copies;    /* NULL: the sandbox has none */
     struct layers *layers;    /* NULL: it has no overlays */
+    struct room_watch room;   /* of these */
     struct control *control;  /* NULL: not to be reached yet */
     struct loop_timer register_timer;
     char registry[REGISTRY_PATH_BYTES]; /* where the command would see it */
@@ -221,6 +223,19 @@ void session_end_copies(struct session *session);
 int session_open_layers(struct session *session, const struct launch_layer **ret_layers,
                         struct bawn_error *err);
 void session_settle_layers(struct session *session);
+
+/* session/room.c: the room that layers may take. Before the launch; at each tick; and the same
+ * while we are stopped. */
+int session_open_room(struct session *session, struct bawn_error *err);
+bool session_watches_room(const struct session *session);
+void session_check_room(struct session *session);
+void session_stand_in_room(struct session *session);
+void session_take_back_room(struct session *session);
+/* Bytes that the layers take now, and the sentence for when that is too much. */
+uint64_t session_measure_room(struct session *session);
+void session_explain_room(struct session *session, struct bawn_error *ret_said);
+/* When nobody is left inside: what was too much in the end, and whether the disk is full. */
+void session_tell_room(struct session *session);
 
 /* A line for the user, never mixed into a raw terminal. */
 void session_say(const struct session *session, const struct bawn_error *said);

@@ -254,6 +254,8 @@ static int start_sandbox(struct session *session, struct bawn_error *err)
         result = session_note_copies(session, err);
     if (result == 0)
         result = session_open_layers(session, &request.layers, err);
+    if (result == 0)
+        result = session_open_room(session, err);
     if (result == 0) {
         result = launch_start(&request, &session->launch, err);
         session->request->is_stale =
@@ -418,6 +420,7 @@ static int end(struct session *session, int result, struct bawn_error *err)
     aide_end(&session->server.aide, END_MS);
     aide_end(&session->watcher, 0);
     session_end_copies(session);
+    session_tell_room(session);
     session_settle_layers(session);
     session_hear(session);
     asks_done(session);

@@ -115,3 +115,27 @@ const struct verb verb_undo = {
     .max_args = 1,
     .groups = (const struct option_group *const[]){&verb_options, NULL},
 };
+
+static const struct option gc_rows[] = {
+    {.id = OPTION_OLDER,
+     .name = "older",
+     .value = "DURATION",
+     .help = "Also remove sessions that were not used for so long, as in 30d: their changes are "
+             "lost. And what is kept for undo from that age on, instead of a week."},
+    {.id = OPTION_DRY_RUN, .name = "dry-run", .help = "Remove nothing. Say what would be removed."},
+};
+static const struct option_group gc_options = {"What is removed", gc_rows,
+                                               sizeof(gc_rows) / sizeof(gc_rows[0])};
+
+const struct verb verb_gc = {
+    .name = "gc",
+    .arguments = "",
+    .summary = "free the room that layers take and nobody needs",
+    .details =
+        "Removes what is left of sessions with overlays and is of no use: sessions without a "
+        "change and without anything to undo, what is kept for 'bawn undo' for more than a week, "
+        "and what a killed bawn left half made or half removed. Changes go only with --older. "
+        "Sessions in use stay as they are, and kept homes, too.\n"
+        "The exit status is 1 when a session could not be looked at, as when its tree is gone.",
+    .groups = (const struct option_group *const[]){&gc_options, &verb_options, NULL},
+};

@@ -76,6 +76,7 @@ enum option_id {
     OPTION_PROTECTED,
     OPTION_SKIP,
     OPTION_INTERACTIVE,
+    OPTION_OLDER,
 };
 
 /* What a shell can offer where any text may stand. */

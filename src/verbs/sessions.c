@@ -208,3 +208,18 @@ const struct verb verb_exec = {
     .ends_at_word = true,
     .groups = (const struct option_group *const[]){&exec_options, &verb_options, NULL},
 };
+
+const struct verb verb_rm = {
+    .name = "rm",
+    .arguments = "NAME...",
+    .summary = "remove all that is kept of sessions that have ended",
+    .details =
+        "Removes what bawn keeps of a session: what its commands changed in overlays, as 'bawn "
+        "discard' does, and the output and exit status of a detached command. This cannot be "
+        "undone. Audit trails stay: nothing is ever taken out of them.\n"
+        "NAME is as 'bawn ps --all' shows it, in full. A session that runs is refused, and then "
+        "nothing is removed.",
+    .min_args = 1,
+    .max_args = ARGS_ANY,
+    .groups = groups,
+};

@@ -49,11 +49,13 @@ extern const struct verb verb_logs;
 extern const struct verb verb_audit;
 extern const struct verb verb_wait;
 extern const struct verb verb_approve;
+extern const struct verb verb_rm;
 
 /* Those that it leaves to bawn-changes. */
 extern const struct verb verb_diff;
 extern const struct verb verb_apply;
 extern const struct verb verb_discard;
 extern const struct verb verb_undo;
+extern const struct verb verb_gc;
 
 #endif

@@ -6,10 +6,11 @@
 
 /* The order is that of struct bawn_metrics. */
 static const char *const names[] = {
-    "counted",         "elapsed_ms",  "pids_current", "pids_peak",    "pids_limit",
-    "memory_current",  "memory_peak", "memory_limit", "cpu_usec",     "throttled_usec",
-    "throttled_count", "oom_kills",   "pids_refused", "exec_jobs",    "viewers",
-    "net_connections", "net_refused", "net_sent",     "net_received", "net_uncounted",
+    "counted",         "elapsed_ms",   "pids_current", "pids_peak",    "pids_limit",
+    "memory_current",  "memory_peak",  "memory_limit", "cpu_usec",     "throttled_usec",
+    "throttled_count", "oom_kills",    "pids_refused", "exec_jobs",    "viewers",
+    "net_connections", "net_refused",  "net_sent",     "net_received", "net_uncounted",
+    "layers_bytes",    "layers_limit",
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == sizeof(struct bawn_metrics) / 8,
                "each value has a name");
@@ -72,6 +73,10 @@ void metrics_as_text(struct strbuf *out, const struct bawn_metrics *metrics,
         put_count(out, "oom kills", metrics->oom_kills);
     if (metrics->pids_refused)
         put_count(out, "refused", metrics->pids_refused);
+    if (metrics->layers_bytes)
+        put_memory(out, "layers", metrics->layers_bytes);
+    if (metrics->layers_limit)
+        put_memory(out, "limit", metrics->layers_limit);
     put_count(out, "exec", metrics->jobs);
     put_count(out, "viewers", metrics->viewers);
     if (sum.connections || sum.refused)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/layers.h"
 #include "base/places.h"
+#include "base/room.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "verbs_session/own.h"
@@ -16,17 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LEVELS_MAX = 200 };
-
 struct left {
     char name[LAYERS_NAME_BYTES];
     char *workspace; /* or NULL */
-    uint64_t bytes, used;
+    struct room room;
+    uint64_t used;
     bool is_in_use;
 };
 struct lefts {
@@ -38,38 +37,6 @@ static void lefts_done(struct lefts *lefts)
     vec_each (&lefts->list, left)
         free(left->workspace);
     vec_done(&lefts->list);
-}
-
-/* What a directory takes. What cannot be read counts as nothing. */
-static uint64_t measure(int dir_fd, const char *name, unsigned level)
-{
-    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
-    uint64_t bytes = 0;
-
-    if (!dir && fd >= 0)
-        (void)close(fd);
-    while (dir && (entry = readdir(dir))) {
-        struct stat status;
-
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
-        bytes += (uint64_t)status.st_blocks * 512;
-        if (S_ISDIR(status.st_mode) && level < LEVELS_MAX)
-            bytes += measure(fd, entry->d_name, level + 1);
-    }
-    if (dir)
-        (void)closedir(dir);
-    return bytes;
-}
-
-static bool is_in_use(int dir_fd)
-{
-    autoclose int fd = openat(dir_fd, LAYERS_LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 static int look(int place_fd, const char *name, struct lefts *lefts, struct bawn_error *err)
@@ -85,8 +52,8 @@ static int look(int place_fd, const char *name, struct lefts *lefts, struct bawn
     memcpy(left.name, name, strlen(name) + 1); /* layers_is_name says that it fits */
     (void)file_read(fd, LAYERS_WORKSPACE, LIMIT_PATH_BYTES, &left.workspace, &length, NULL);
     left.used = (uint64_t)status.st_mtim.tv_sec;
-    left.bytes = measure(fd, ".", 0);
-    left.is_in_use = is_in_use(fd);
+    (void)room_measure(fd, 0, &left.room);
+    left.is_in_use = layers_is_in_use(fd);
     if (vec_push(&lefts->list, left))
         return 0;
     free(left.workspace);
@@ -124,8 +91,18 @@ static int find(struct lefts *lefts, struct bawn_error *err)
     return result;
 }
 
-static void put_size(struct strbuf *out, uint64_t bytes)
+/* Of what is closed to us it is not known how much it is. */
+static bool is_all(const struct room *room)
 {
+    return room->unread + room->deep == 0;
+}
+
+static void put_size(struct strbuf *out, const struct room *room)
+{
+    uint64_t bytes = room->layers + room->rest;
+
+    if (!is_all(room))
+        strbuf_add(out, ">");
     if (bytes < 1024 * 1024)
         strbuf_addf(out, "%llu KiB", (unsigned long long)(bytes + 1023) / 1024);
     else
@@ -138,7 +115,7 @@ static void put_row(struct strbuf *out, const struct left *left)
     uint64_t now = (uint64_t)time(NULL);
     char shown[LIMIT_PATH_BYTES];
 
-    put_size(&size, left->bytes);
+    put_size(&size, &left->room);
     put_duration(&age, now > left->used ? now - left->used : 0);
     text_escape(shown, sizeof(shown), left->workspace ? left->workspace : "-",
                 left->workspace ? strlen(left->workspace) : 1, TEXT_ONE_LINE);
@@ -167,7 +144,9 @@ int changes_put(struct strbuf *out, bool as_json, struct bawn_error *err)
         json_open(out, NULL, '{');
         json_put_string(out, "name", left->name);
         json_put_string(out, "workspace", left->workspace);
-        json_put_uint(out, "bytes", left->bytes);
+        json_put_uint(out, "bytes", left->room.layers + left->room.rest);
+        json_put_uint(out, "layer_bytes", left->room.layers);
+        json_put_bool(out, "measured_all", is_all(&left->room));
         json_put_uint(out, "used", left->used);
         json_put_bool(out, "running", left->is_in_use);
         json_close(out, '}');

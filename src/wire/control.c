@@ -14,7 +14,7 @@
 _Static_assert(sizeof(struct termios) == 60 && sizeof(struct winsize) == 8,
                "the layout of messages is the kernel's and both C libraries'");
 _Static_assert(sizeof(struct control_message) == 96, "another layout is another CONTROL_VERSION");
-_Static_assert(sizeof(struct bawn_metrics) == 160, "another layout is another CONTROL_VERSION");
+_Static_assert(sizeof(struct bawn_metrics) == 176, "another layout is another CONTROL_VERSION");
 _Static_assert(sizeof(struct control_host) == 304, "another layout is another CONTROL_VERSION");
 _Static_assert(CONTROL_HOST_BYTES >= LIMIT_HOST_BYTES + sizeof(":65535"), "the longest name fits");
 

@@ -40,7 +40,7 @@
 #include <termios.h>
 
 enum {
-    CONTROL_VERSION = 4,
+    CONTROL_VERSION = 5,
     CONTROL_FDS = 3,                /* beside one message, at most */
     CONTROL_BYTES_MAX = 160 * 1024, /* behind one message */
     CONTROL_GRACE_MAX_MS = 600 * 1000,

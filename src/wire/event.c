@@ -249,7 +249,7 @@ const char *event_who_name(uint32_t who)
         [WHO_LAUNCHER] = "launcher", [WHO_KEEPER] = "keeper", [WHO_CALLS] = "calls",
         [WHO_SCRIBE] = "scribe",     [WHO_WATCH] = "watch",   [WHO_RECORDER] = "recorder",
         [WHO_STAND_IN] = "stand-in", [WHO_NET] = "net",       [WHO_DOOR] = "door",
-        [WHO_VETH] = "veth",         [WHO_ENGINE] = "engine"};
+        [WHO_VETH] = "veth",         [WHO_ENGINE] = "engine", [WHO_ROOM] = "room"};
 
     return names[who];
 }

@@ -56,6 +56,7 @@ enum event_who {
     WHO_DOOR,
     WHO_VETH,
     WHO_ENGINE,
+    WHO_ROOM,
     WHO_COUNT
 };
 

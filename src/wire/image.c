@@ -130,7 +130,7 @@ bool image_covers(const struct image *image, const struct image_mount *step, con
 bool image_needs_spaces(const struct image *image)
 {
     image_each (image, PART_MOUNTS, struct image_mount, step) {
-        if (step->step == STEP_COPY)
+        if (step->step == STEP_COPY || step->step == STEP_OVERLAY)
             return true;
     }
     return image_count(image, PART_WATCHES) > 0;

@@ -171,9 +171,10 @@ struct image_limits {
     uint64_t pids, memory_high, memory, cpu_percent, io_weight;
     uint64_t io_read_bytes, io_write_bytes, io_read_ops, io_write_ops; /* per second */
     uint64_t open_files, file_size, time_ms;
-    uint32_t demanded; /* enum cgroup_limit: where one of these is not held, nothing is run */
-    uint8_t cgroup;    /* enum cgroup_kind that is to hold them */
-    uint8_t is_wish;   /* best effort: where one of the demanded is not held, it is said */
+    uint64_t layer_size; /* or LAYER_SIZE_SHARE */
+    uint32_t demanded;   /* enum cgroup_limit: where one of these is not held, nothing is run */
+    uint8_t cgroup;      /* enum cgroup_kind that is to hold them */
+    uint8_t is_wish;     /* best effort: where one of the demanded is not held, it is said */
     uint8_t reserved[2];
     uint32_t inotify_instances, inotify_watches;
 };
@@ -306,7 +307,8 @@ static inline const char *image_string(const struct image *image, uint32_t at)
 bool image_covers(const struct image *image, const struct image_mount *step, const char *path);
 
 /* Whether the launcher gets the sandbox's user and mount namespaces: to cover a name that appears,
- * or to find a copy, which a command that has ended meanwhile would take along with all mounts. */
+ * to measure a layer, or to find a copy, which a command that has ended meanwhile would take along
+ * with all mounts. */
 bool image_needs_spaces(const struct image *image);
 
 /* A short name for what an image is: same inputs, same words. */

@@ -13,7 +13,7 @@ METRICS, FAILED, EXITED, HOSTS = 3, 8, 7, 11
 STARTING = 8
 
 
-def message(kind, version=4, job=1, value=0, flags=0, behind=b""):
+def message(kind, version=5, job=1, value=0, flags=0, behind=b""):
     return struct.pack("<IIIIiII", version, kind, job, flags, value, 0, 0) + bytes(68) + behind
 
 
@@ -37,7 +37,7 @@ ANSWERS = {
     "end": message(EXITED, job=0),
     "twice": [message(EXITED), message(EXITED)],
     "gone": [],
-    "starting": message(METRICS, flags=STARTING, behind=bytes(20 * 8)),
+    "starting": message(METRICS, flags=STARTING, behind=bytes(22 * 8)),
     "hosts": message(HOSTS, behind=host(b"web.example:80", 1, 2, 3, 0) + host(b"a\x1b[31mb", 0, 0, 0, 4) +
                      host(b"", 5, 6, 7, 8)),
     "no-hosts": message(HOSTS),

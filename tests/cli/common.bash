@@ -102,7 +102,7 @@ for one in json.load(sys.stdin)["sessions"]: print(one["sid"])'); do
 # Every verb that can be run, one a line.
 cli_verbs() {
     printf '%s\n' run shell ps status stop attach logs audit wait approve supervise exec metrics check why plan \
-        diff apply discard undo detect doctor 'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' 'policy save' 'policy forget' learn \
+        diff apply discard undo rm gc detect doctor 'policy show' 'policy lint' 'policy import' 'policy export' 'policy approve' 'policy save' 'policy forget' learn \
         'gen nft' 'gen iptables' 'gen iptables-cleanup' 'gen pf' help
 }
 

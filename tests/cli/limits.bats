@@ -68,3 +68,8 @@ BURN='i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
     run -125 --separate-stderr without_groups "$BAWN" run --set sandbox.limits.cpu=50 -- true
     has_error_and_hint
 }
+
+@test "private directories without a limit are not told to be full" {
+    run -3 --separate-stderr "$BAWN" run --limits none -- sh -c 'exit 3'
+    [ -z "$stderr" ]
+}

@@ -37,7 +37,7 @@ words() { grep -oE -- "$1" "$README" | sort -u; }
 @test "README: each verb and each option that it names is there" {
     local word
 
-    for word in run shell diff apply undo discard audit approve supervise check plan policy 'policy import' 'policy export' 'policy show' 'policy save' 'gen nft'; do
+    for word in run shell diff apply undo discard gc rm audit approve supervise check plan policy 'policy import' 'policy export' 'policy show' 'policy save' 'gen nft'; do
         # shellcheck disable=SC2086 # two words
         "$BAWN" help $word
     done >"$BATS_TEST_TMPDIR/help"

@@ -573,7 +573,7 @@ def answer(data, fds=()):
     return one.recv(4096)
 def talk(data, fds=()):
     assert answer(data, fds) == b"", "not dropped"
-def head(kind, job=1, value=0, args=0, envs=0, version=4):
+def head(kind, job=1, value=0, args=0, envs=0, version=5):
     return struct.pack("=IIIIiII", version, kind, job, 0, value, args, envs).ljust(96, b"\0")
 null = os.open("/dev/null", os.O_RDWR)
 root = os.open("/", os.O_RDONLY)

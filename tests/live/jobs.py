@@ -227,6 +227,22 @@ def without_a_terminal_it_is_stopped_and_continued_all_the_same(t):
 
 
 @case
+def what_a_command_writes_to_an_overlay_is_limited_while_bawn_is_stopped(t):
+    terminal = t.host_shell()
+    session = f"jobs-{os.getpid()}-{os.path.basename(t.directory)}"
+    # Without a word from anybody: what writes goes on when the command, and with it bawn, is stopped.
+    terminal.type(f"$bawn run -q --overlay . --session {session} --set sandbox.limits.layer_size=32M --"
+                  " sh -c '(sleep 1; exec cat /dev/zero >big) & kill -STOP $$'\r")
+    terminal.expect("Stopped")
+    terminal.expect(r"takes more than 32 MiB \(limits.layer_size\)")
+    terminal.type("\r")
+    terminal.expect("host> ")
+    shown = run_bawn(t, "diff", session, "--list")
+    assert shown[1] == "A  big\n", shown
+    run_bawn(t, "discard", session)
+
+
+@case
 def bg_lets_it_run_until_it_reads(t):
     terminal = t.host_shell()
     terminal.type("$bawn run -- sh -c 'echo rea\"\"dy; read x; echo first:$x; sleep 0.5; echo la\"\"ter; read x;"

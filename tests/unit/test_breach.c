@@ -5,6 +5,7 @@
 #include "session/breach.h"
 
 #include <check.h>
+#include <errno.h>
 #include <string.h>
 
 static const struct cgroup_limits limits = {.pids = 1024, .memory = 2ULL << 30, .cpu_percent = 80};
@@ -104,6 +105,38 @@ START_TEST(the_other_limits_have_words_too)
 }
 END_TEST
 
+START_TEST(layers_that_are_too_large_are_told_with_what_they_hold)
+{
+    struct breach_layers layers = {.session = "fix", .limit = 1 << 30, .held = 1288490188};
+    struct bawn_error err = {0};
+
+    breach_explain_layers(&layers, &err);
+    ck_assert_int_eq(err.errnum, EDQUOT);
+    ck_assert_str_eq(err.code, "limit.layer_size");
+    ck_assert_str_eq(err.message, "what the command changed takes more than 1 GiB "
+                                  "(limits.layer_size): its layers hold 1.2 GiB");
+    ck_assert_str_eq(err.hint,
+                     "raise it with --set sandbox.limits.layer_size=4GiB; what it changed "
+                     "is still there: bawn diff fix");
+    layers = (struct breach_layers){.session = "fix",
+                                    .limit = 40000000000,
+                                    .held = 40000000001,
+                                    .is_share = true,
+                                    .is_deep = true};
+    breach_explain_layers(&layers, &err);
+    ck_assert_str_eq(err.message,
+                     "what the command changed takes more than 37.3 GiB, half of the room that was "
+                     "free (limits.layer_size): its layers hold 37.3 GiB, and what is in "
+                     "directories too deep to be looked at");
+    layers = (struct breach_layers){.session = "fix", .limit = 1000, .held = 4096};
+    ck_assert_int_eq(breach_refuse_layers(&layers, &err), -EDQUOT);
+    ck_assert_str_eq(err.message, "what session fix changed takes more than 1000 "
+                                  "(limits.layer_size): its layers hold 0.0 MiB");
+    ck_assert_str_eq(err.hint, "take it with 'bawn apply fix', drop it with 'bawn discard fix', or "
+                               "raise the limit with --set sandbox.limits.layer_size=2MiB");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("breach");
@@ -115,6 +148,7 @@ int main(void)
     tcase_add_test(cases, memory_is_told_with_the_way_to_raise_it);
     tcase_add_test(cases, odd_sizes_are_told_whole);
     tcase_add_test(cases, the_other_limits_have_words_too);
+    tcase_add_test(cases, layers_that_are_too_large_are_told_with_what_they_hold);
     suite_add_tcase(suite, cases);
     return test_run(suite, "breach");
 }
