@@ -9,11 +9,13 @@
 #ifndef KERNEL_NAMELESS_H
 #define KERNEL_NAMELESS_H
 
+#include "base/layers.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { NAMELESS_TREES = 32, NAMELESS_DESCRIPTORS = 1 << 20 };
+enum { NAMELESS_TREES = LAYERS_TREES_MAX, NAMELESS_DESCRIPTORS = 1 << 20 };
 
 /* Bytes of those files that lie in the mounts at these places below the root. What cannot be looked
  * at counts as nothing. */
