@@ -410,13 +410,13 @@ def count_notified(place, words):
                or re.match(rf"\d+ +({NOTIFIED.replace(',', '|')})\(", line))
 
 
-def measure_work(place, rounds, rows):
+def measure_work(place, rounds, rows, only=""):
     """In a session that runs: what the start costs is told elsewhere."""
     write_tree(place)
     write_many(place)
     has_npm = write_npm(place)
     for name, (options, script, *more) in WORK.items():
-        if name.startswith("npm") and not has_npm:
+        if only not in name or (name.startswith("npm") and not has_npm):
             continue
         tell(name)
         limit = more[0] if more else LIMITS["work"]
@@ -845,6 +845,7 @@ def main():
     parser.add_argument("--work-runs", type=int, default=20)
     parser.add_argument("--quick", action="store_true", help="starts of one user alone")
     parser.add_argument("--work", action="store_true", help="work inside alone, and single calls")
+    parser.add_argument("--only", default="", metavar="TEXT", help="with --work: rows whose name has it")
     parser.add_argument("--calls", action="store_true", help="single calls alone")
     parser.add_argument("--net", action="store_true", help="the filtered network alone")
     parser.add_argument("--check", action="store_true", help="end with 1 when a limit is not held")
@@ -861,8 +862,9 @@ def main():
         if options.work or options.calls:
             result = {"work": [], "calls": []}
             if options.work:
-                measure_work(places[0], options.work_runs, result["work"])
-            measure_calls(places[0], result["calls"])
+                measure_work(places[0], options.work_runs, result["work"], options.only)
+            if not options.only:
+                measure_calls(places[0], result["calls"])
             print("\n".join(work_tables(result)))
             return 1 if options.check and any(row["bawn"][0] > row["limit"]
                                               for row in result["work"]) else 0
