@@ -72,7 +72,9 @@ int assembly_examine_missing(struct assembly *assembly)
         if (!rule->is_new) {
             refuse_missing(assembly, rule);
         } else if (policy_number(assembly->policy, SETTING_OVERLAY_ALL)) {
-            refuse_new(assembly, rule);
+            /* A preset's the command makes itself. */
+            if (rule->layer->id != LAYER_BUILTIN)
+                refuse_new(assembly, rule);
         } else if (assembly->load->makes) {
             assembly->view->is_past = true;
             if (!make_directory(rule->path))

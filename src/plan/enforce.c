@@ -75,7 +75,7 @@ unsigned overlay_by(const struct plan *plan, enum look look, const char **note)
     const char *why = NULL;
 
     if (look != LOOK_DIRECTORY)
-        why = "an overlay is of a directory: use mode copy, ro or rw";
+        why = "an overlay is of a directory: name that, or use mode copy or ro";
     else if (!fact->available)
         why = "no overlayfs here: use mode rw, or private for an empty directory";
     if (note && why)
@@ -106,8 +106,9 @@ static unsigned literal_by(const struct plan *plan, const struct spot *spot, enu
         *note = "opens cannot be held here, so nobody is asked: it is refused";
     else if (spot->write_asks)
         *note = "nobody is asked here: it is refused";
+    /* In an overlay a file is laid over with it. */
     if (spot->view == VIEW_OVERLAY && look != LOOK_ABSENT)
-        return overlay_by(plan, look, note);
+        return overlay_by(plan, around == VIEW_OVERLAY ? LOOK_DIRECTORY : look, note);
     if (spot->view == VIEW_COPY && look == LOOK_DIRECTORY) {
         *note = "a directory is not copied: use mode ro, rw or private";
         return 0;

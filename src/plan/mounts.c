@@ -517,6 +517,15 @@ const char *plan_workspace_at(const struct plan *plan)
     return setting->is_set ? setting->text : plan->policy->workspace;
 }
 
+/* Whether a rule on the root itself shows it otherwise than all that no rule names: of two mounts
+ * there only one would be the root. */
+static bool is_root_ruled(struct plan *plan, struct rooms *rooms, struct spot *spots, size_t count)
+{
+    return count > 0 && strcmp(spots[0].rule->path, "/") == 0 &&
+           decide_spot(plan, rooms, &spots[0]) == 0 && view_is_visible(spots[0].view) &&
+           spots[0].view != rooms->outside;
+}
+
 int plan_mounts(struct plan *plan, const struct plan_input *input)
 {
     bool is_static = policy_number(plan->policy, SETTING_READS) == READS_STATIC;
@@ -526,7 +535,9 @@ int plan_mounts(struct plan *plan, const struct plan_input *input)
     size_t count = 0;
     int r = collect_spots(plan, &spots, &count);
 
-    if (r == 0 && (is_static || is_asked))
+    if (r == 0 && is_root_ruled(plan, &rooms, spots, count))
+        rooms.outside = VIEW_HIDDEN;
+    else if (r == 0 && (is_static || is_asked))
         r = add_step(plan, (struct mount_step){.kind = MOUNT_BIND,
                                                .source = "/",
                                                .target = "/",

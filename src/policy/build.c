@@ -501,22 +501,22 @@ static void uncover_proc(struct policy *policy)
 }
 
 /* SECURITY: nothing of the host's is to change. Devices are no files, and the kernel's own trees
- * cannot be layered. */
+ * cannot be layered. What is private changes nothing, and neither does a copy; where there is no
+ * place for one the original is laid over. */
 static void lay_over_all(struct policy *policy)
 {
     static const char *const others[] = {"/dev", "/proc", "/sys"};
 
     if (!policy_number(policy, SETTING_OVERLAY_ALL))
         return;
-    vec_each (&policy->rules, each) {
-        struct path_rule *rule = *each;
-        bool is_other =
-            rule->kind != RULE_PATH || (rule->write != ACCESS_ALLOW && !rule_is_copy(rule));
+    vec_each (&policy->rules, rule) {
+        bool is_copy = rule_is_copy(*rule) && !home_can_copy(policy, (*rule)->path);
+        bool is_other = (*rule)->kind != RULE_PATH || ((*rule)->write != ACCESS_ALLOW && !is_copy);
 
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-            is_other |= path_is_below(rule->path, others[i]);
+            is_other |= path_is_below((*rule)->path, others[i]);
         if (!is_other)
-            (void)rule_set_mode(rule, "overlay");
+            (void)rule_set_mode(*rule, "overlay");
     }
 }
 

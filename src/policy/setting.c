@@ -224,7 +224,7 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "nothing. Default: watch."},
     [SETTING_OVERLAY_ALL] =
         {"sandbox.overlay_all", VALUE_BOOL, NARROW_HIGHER, 0, NULL,
-         "true: whatever a rule grants for writing (rw, copy) is an overlay instead, so that no "
+         "true: whatever a rule grants for writing (rw) is an overlay instead, so that no "
          "command changes a file of the host; devices stay as they are. The profile overlay sets "
          "it."},
 };

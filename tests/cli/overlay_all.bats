@@ -229,3 +229,35 @@ A  /srv/work/out' ]
         [[ $stderr == *"/srv/work/sub can only be read: something is mounted in it, and there are no overlays left for the 61 directories in it"* ]]
     done
 }
+
+@test "overlay-all: files that are granted, and what an agent's preset copies or makes, are laid over, too" {
+    for user in "${users[@]}"; do
+        run -0 --separate-stderr among_mounts "$user" 'echo one >/srv/home/file; echo "{}" >/srv/home/.claude.json; mkdir /srv/home/.claude' '
+            "$BAWN" run -q --overlay-all --rw $HOME/file --preset claude --session "$S" -- sh -c "echo two >>\$HOME/file; echo x >>\$HOME/.claude.json
+                mkdir -p \$HOME/.claude/projects/-srv-work && echo y >\$HOME/.claude/projects/-srv-work/t; cat \$HOME/file \$HOME/.claude.json"
+            cat $HOME/file $HOME/.claude.json
+            ls -A $HOME/.claude
+            "$BAWN" diff "$S" --list'
+        [ "$output" = 'one
+two
+{}
+x
+one
+{}
+M  /srv/home/.claude.json
+A  /srv/home/.claude/projects/
+A  /srv/home/.claude/projects/-srv-work/
+A  /srv/home/.claude/projects/-srv-work/t
+M  /srv/home/file' ]
+    done
+}
+
+@test "overlay-all: whatever reads are elsewhere, and with the root itself granted" {
+    run -0 "$BAWN" run -q --overlay-all --reads dynamic --prompt never --session "$session" -- sh -c 'cat /etc/hostname >/dev/null; echo x >x; cat x'
+    [ "$output" = x ]
+    [ ! -e x ]
+    for reads in strict static dynamic; do
+        run -0 "$BAWN" run -q --ro / --reads "$reads" --prompt never -- sh -c 'cat /etc/hostname >/dev/null && echo read'
+        [ "$output" = read ]
+    done
+}
