@@ -244,10 +244,10 @@ two
 x
 one
 {}
-M  /srv/home/.claude.json
 A  /srv/home/.claude/projects/
 A  /srv/home/.claude/projects/-srv-work/
 A  /srv/home/.claude/projects/-srv-work/t
+M  /srv/home/.claude.json
 M  /srv/home/file' ]
     done
 }
