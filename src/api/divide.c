@@ -26,8 +26,9 @@ struct dividing {
     struct assembly *assembly;
     const struct path_rule *rule; /* of the whole */
     const char *list;
-    VEC(const char *) left;  /* directories in which something is mounted, the upper ones first */
-    VEC(const char *) whole; /* those of one directory in which nothing is */
+    VEC(const char *) left;    /* directories in which something is mounted, the upper ones first */
+    VEC(const char *) whole;   /* those of one directory in which nothing is */
+    VEC(const char *) outdone; /* grants of weaker layers that the rule outdoes */
     size_t parts;
 };
 
@@ -182,6 +183,45 @@ static int compare_paths(const void *a, const void *b)
     return depth != other_depth ? (depth < other_depth ? -1 : 1) : strcmp(one, other);
 }
 
+/* A stronger layer's overlay stands against weaker grants further down, and so do its parts: that
+ * is looked for before there are any. */
+static int find_outdone(struct dividing *dividing)
+{
+    const struct policy *policy = dividing->assembly->policy;
+
+    dividing->outdone.count = 0;
+    vec_each (&policy->rules, each) {
+        const struct path_rule *rule = *each;
+        struct path_decision decisions[PATH_OP_COUNT];
+
+        if (rule->kind != RULE_PATH || rule->write != ACCESS_ALLOW ||
+            !path_is_below(rule->path, dividing->rule->path))
+            continue;
+        if (decide_path(policy, rule->path, decisions) < 0)
+            return error_memory(dividing->assembly->err);
+        if (decisions[PATH_WRITE].access == ACCESS_OVERLAY &&
+            decisions[PATH_WRITE].rule == dividing->rule &&
+            !vec_push(&dividing->outdone, rule->path))
+            return error_memory(dividing->assembly->err);
+    }
+    return 0;
+}
+
+static int cover_outdone(struct dividing *dividing)
+{
+    int r = 0;
+
+    vec_each (&dividing->outdone, path) {
+        struct path_decision decisions[PATH_OP_COUNT];
+
+        if (r == 0 && decide_path(dividing->assembly->policy, *path, decisions) < 0)
+            r = error_memory(dividing->assembly->err);
+        if (r == 0 && decisions[PATH_WRITE].access == ACCESS_ALLOW)
+            r = add_part(dividing, *path, "overlay", NULL);
+    }
+    return r;
+}
+
 static int divide_all(struct dividing *dividing)
 {
     int r = divide(dividing, dividing->rule->path);
@@ -230,12 +270,17 @@ int assembly_divide_overlays(struct assembly *assembly)
         find_mounts(dividing.list, rule->path, &mounted);
         if (!*mounted.below && strcmp(rule->path, "/") != 0)
             continue;
-        r = divide_all(&dividing);
+        r = find_outdone(&dividing);
+        if (r == 0)
+            r = divide_all(&dividing);
         if (r == 0)
             r = add_part(&dividing, rule->path, "ro", explain(assembly, rule, &mounted));
+        if (r == 0)
+            r = cover_outdone(&dividing);
     }
     vec_done(&dividing.left);
     vec_done(&dividing.whole);
+    vec_done(&dividing.outdone);
     return r == 0 && policy->rules.count > count && message_summarize(policy) < 0
                ? error_memory(assembly->err)
                : r;

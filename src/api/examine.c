@@ -2,6 +2,7 @@
 /* What of a policy would have no effect in silence. */
 #include "api/assembly.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "policy/build.h"
 #include "policy/decide.h"
 #include "policy/explain.h"
@@ -35,6 +36,8 @@ static void refuse_missing(struct assembly *assembly, const struct path_rule *ru
     if (strchr(rule->path, ':'))
         report_hint(assembly->report,
                     "bawn shows a path where it is on the host: give the path alone, without ':'");
+    else if (rule->write == ACCESS_OVERLAY)
+        report_hint(assembly->report, "mend the path, or make the directory yourself");
     else if (rule->write < ACCESS_ASK)
         report_hint(assembly->report, "mend the path; --rw-new makes a directory there");
     else
@@ -118,9 +121,53 @@ static void examine_layer_size(struct assembly *assembly)
     report_hint(assembly->report, "leave it out, or add --overlay DIRECTORY");
 }
 
+/* The overlay of the user's that a path lies in, if the user named one. */
+static const struct path_rule *overlay_around(const struct policy *policy, const char *path)
+{
+    vec_each (&policy->rules, rule) {
+        if ((*rule)->kind == RULE_PATH && (*rule)->write == ACCESS_OVERLAY && !(*rule)->is_repeat &&
+            (*rule)->layer->authority >= AUTHORITY_USER && path_is_below(path, (*rule)->path) &&
+            strcmp(path, (*rule)->path) != 0)
+            return *rule;
+    }
+    return NULL;
+}
+
+/* The more specific grant wins: what is written there is written for real, in the middle of what
+ * the user wants kept apart. */
+static int examine_overlays(struct assembly *assembly)
+{
+    const struct policy *policy = assembly->policy;
+    struct path_decision decisions[PATH_OP_COUNT];
+
+    vec_each (&policy->rules, rule) {
+        const struct path_rule *around =
+            (*rule)->kind == RULE_PATH && (*rule)->write == ACCESS_ALLOW
+                ? overlay_around(policy, (*rule)->path)
+                : NULL;
+
+        if (!around)
+            continue;
+        if (decide_path(policy, (*rule)->path, decisions) < 0)
+            return error_memory(assembly->err);
+        if (decisions[PATH_WRITE].access != ACCESS_ALLOW || decisions[PATH_WRITE].rule != *rule)
+            continue;
+        report_add(
+            assembly->report, BAWN_WARNING, "policy.rw_in_overlay", around->origin,
+            "%s is written for real, though it lies in the overlay %s: another rule grants it",
+            (*rule)->path, around->path);
+        report_hint(assembly->report, "name it as an overlay, too; sandbox.overlay_all: true makes "
+                                      "overlays of all grants");
+    }
+    return 0;
+}
+
 int assembly_examine(struct assembly *assembly)
 {
     int r = examine_workspace(assembly);
+
+    if (r == 0)
+        r = examine_overlays(assembly);
 
     examine_layer_size(assembly);
     if (r == 0 && explain_lost(assembly->policy, assembly->report) < 0)

@@ -194,11 +194,20 @@ static bool has_more_below(const struct show *show, const struct change *change)
            strncmp(next->path, change->path, length) == 0 && next->path[length] == '/';
 }
 
+bool show_is_gits(const char *path)
+{
+    for (const char *at = path; (at = strcasestr(at, ".git")); at++) {
+        if ((at == path || at[-1] == '/') && (at[4] == '/' || !at[4]))
+            return true;
+    }
+    return false;
+}
+
 bool show_is_whole(const struct show *show, const struct change *change)
 {
     unsigned mode = change->after.st_mode;
 
-    if (change->bar != CHANGE_FREE)
+    if (change->bar != CHANGE_FREE || show_is_gits(change->path))
         return false;
     if (change->kind == CHANGE_DELETED)
         return S_ISDIR(change->before.st_mode) || show_git_mode(change->before.st_mode);

@@ -49,6 +49,8 @@ int show_flush(struct show *show);
 
 /* Whether git knows of such a thing: its mode there, or 0. */
 unsigned show_git_mode(unsigned mode);
+/* Whether git keeps it for itself: it takes no patch of such a path. */
+bool show_is_gits(const char *path);
 /* Whether a patch says all of it. */
 bool show_is_whole(const struct show *show, const struct change *change);
 

@@ -120,6 +120,8 @@ static int add_deleted_dir(struct show *show, const char *path)
     if (result == 0 && paths.files.count > 0)
         qsort(paths.files.items, paths.files.count, sizeof(*paths.files.items), compare_names);
     for (size_t i = 0; i < paths.files.count && result == 0; i++) {
+        if (show->options->form == SHOW_PATCH && show_is_gits(paths.files.items[i]))
+            continue;
         result = add_pair(show, paths.files.items[i], NULL);
         if (result == 0)
             result = show_flush(show);
@@ -140,7 +142,8 @@ int show_patch(struct show *show, const struct change *change)
 {
     int result = 0;
 
-    if (change->is_moved || change->bar != CHANGE_FREE || !is_changed_for_git(change))
+    if (change->is_moved || change->bar != CHANGE_FREE || !is_changed_for_git(change) ||
+        show_is_gits(change->path))
         return 0;
     if (S_ISDIR(change->before.st_mode) && change->kind != CHANGE_CHANGED)
         result = add_deleted_dir(show, change->path);

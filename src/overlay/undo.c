@@ -25,7 +25,8 @@ struct undoing {
     struct timespec ended; /* the apply */
 };
 
-#define HINT_CHANGED "put it back to what was applied, or take the rest back by hand"
+#define HINT_CHANGED                                                                               \
+    "to keep what was written since, save it elsewhere; then take the apply back all the same"
 
 static int tell(struct undoing *undoing, unsigned tree, const char *path, enum change_kind kind,
                 const char *why)
@@ -39,9 +40,10 @@ static int tell(struct undoing *undoing, unsigned tree, const char *path, enum c
                      of ? of->path : "", path, why);
 }
 
-/* What is not as the apply left it, or NULL. */
+/* What is not as the apply left it, or NULL. With is_forced what somebody wrote there since goes.
+ */
 static const char *difference(const struct journal_op *op, int dir_fd, const char *name,
-                              struct stat *ret_status)
+                              bool is_forced, struct stat *ret_status)
 {
     char digest[NAMED_DIGEST_BYTES];
 
@@ -53,6 +55,8 @@ static const char *difference(const struct journal_op *op, int dir_fd, const cha
         return ret_status->st_mode ? "was made anew since the deletion was applied" : NULL;
     if (!ret_status->st_mode)
         return "was removed since it was applied";
+    if (is_forced && !((ret_status->st_mode ^ op->new_mode) & S_IFMT))
+        return NULL;
     if (named_digest(dir_fd, name, digest) < 0)
         return "cannot be read";
     return strcmp(digest, op->digest) != 0 ? "was changed since it was applied" : NULL;
@@ -106,7 +110,7 @@ static int turn_op(struct undoing *undoing, const struct journal_op *last)
         op.shape = arena_strdup(&journal->arena, shape);
     if (!op.shape)
         return -ENOMEM;
-    why = difference(last, dir_fd, name, &op.old);
+    why = difference(last, dir_fd, name, undoing->plan.options->conflicts == APPLY_MINE, &op.old);
     r = tell(undoing, last->tree, last->path, kind_of(last), why);
     if (r < 0 || why)
         return r;

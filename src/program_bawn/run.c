@@ -172,6 +172,10 @@ static int take_own_options(struct front *front, struct session_request *request
     request->asks_nobody = prompt && strcmp(prompt, "never") == 0;
     request->changes_name = options_value(&front->options, OPTION_SESSION);
     request->reviews = options_has(&front->options, OPTION_REVIEW);
+    if (result == 0 && request->reviews && request->is_detached) {
+        result = error_set(err, EINVAL, "usage.contradiction", "run: --review and --detach");
+        error_hint(err, "when the command has ended, 'bawn diff' shows what it changed");
+    }
     options_drop(&front->options, OPTION_SESSION);
     options_drop(&front->options, OPTION_REVIEW);
     options_drop(&front->options, OPTION_PROMPT);

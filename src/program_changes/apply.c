@@ -74,11 +74,37 @@ static int select_all(const struct request *request, const struct wanted *wanted
     return 0;
 }
 
-static const char *const fates[] = {
-    [APPLY_DONE] = "applied",      [APPLY_MERGED] = "merged",  [APPLY_LEFT] = "left",
-    [APPLY_CONFLICT] = "conflict", [APPLY_BARRED] = "never",   [APPLY_PROTECTED] = "protected",
-    [APPLY_FAILED] = "failed",     [APPLY_PARTLY] = "in part",
+/* What came of an apply or undo, or would. */
+struct outcome {
+    const struct store *store;
+    const struct apply_result *result;
+    bool is_undo, is_dry;
 };
+
+/* Nothing is done when something is in the way. */
+static const char *fate_word(const struct outcome *outcome, enum apply_fate fate)
+{
+    static const char *const planned[] = {
+        [APPLY_DONE] = "apply",    [APPLY_MERGED] = "merge",
+        [APPLY_LEFT] = "left",     [APPLY_CONFLICT] = "conflict",
+        [APPLY_BARRED] = "never",  [APPLY_PROTECTED] = "protected",
+        [APPLY_FAILED] = "failed", [APPLY_PARTLY] = "partly",
+    };
+    bool is_done = !outcome->is_dry && outcome->result->refused == 0;
+
+    switch (fate) {
+    case APPLY_DONE:
+        if (outcome->is_undo)
+            return is_done ? "taken back" : "take back";
+        return is_done ? "applied" : planned[fate];
+    case APPLY_MERGED:
+        return is_done ? "merged" : planned[fate];
+    case APPLY_PARTLY:
+        return is_done ? "applied in part" : planned[fate];
+    default:
+        return planned[fate];
+    }
+}
 
 static const char *tree_path(const struct store *store, unsigned number)
 {
@@ -104,10 +130,13 @@ static bool is_refused(const struct apply_item *item)
 }
 
 /* What to do, in the words of this command. */
-static const char *hint_of(const struct apply_item *item)
+static const char *hint_of(const struct outcome *outcome, const struct apply_item *item)
 {
     switch (item->fate) {
     case APPLY_CONFLICT:
+        if (outcome->is_undo)
+            return "to keep what was written since, save it elsewhere; --force takes it back all "
+                   "the same";
         return "'bawn diff' shows the session's; --conflicts mine, theirs or merge decides";
     case APPLY_BARRED:
         return "--skip-unfit leaves it behind, and takes the rest";
@@ -134,12 +163,13 @@ static const char *left_hint_of(const struct apply_item *item)
     }
 }
 
-static void put_json(struct strbuf *out, const struct store *store,
-                     const struct apply_result *result, bool is_dry)
+static void put_json(struct strbuf *out, const struct outcome *outcome)
 {
+    const struct apply_result *result = outcome->result;
+
     json_open(out, NULL, '{');
-    json_put_string(out, "session", store->name);
-    json_put_bool(out, "dry_run", is_dry);
+    json_put_string(out, "session", outcome->store->name);
+    json_put_bool(out, "dry_run", outcome->is_dry);
     json_put_uint(out, "done", result->done);
     json_put_uint(out, "left", result->left);
     json_put_uint(out, "refused", result->refused);
@@ -147,14 +177,14 @@ static void put_json(struct strbuf *out, const struct store *store,
     vec_each (&result->items, item) {
         autostrbuf struct strbuf path = {0};
 
-        put_path(&path, store, item);
+        put_path(&path, outcome->store, item);
         json_open(out, NULL, '{');
         json_put_text(out, "path", &path);
-        json_put_string(out, "fate", fates[item->fate]);
+        json_put_string(out, "fate", fate_word(outcome, item->fate));
         if (*item->why)
             json_put_string(out, "why", item->why);
-        if (is_refused(item) && *hint_of(item))
-            json_put_string(out, "hint", hint_of(item));
+        if (is_refused(item) && *hint_of(outcome, item))
+            json_put_string(out, "hint", hint_of(outcome, item));
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -163,14 +193,14 @@ static void put_json(struct strbuf *out, const struct store *store,
 }
 
 /* The reasons, each hint once. */
-static void put_refused(struct strbuf *out, const struct apply_result *result)
+static void put_refused(struct strbuf *out, const struct outcome *outcome)
 {
     const char *last = "";
     size_t shown = 0;
 
-    vec_each (&result->items, item) {
+    vec_each (&outcome->result->items, item) {
         bool is_left = item->fate == APPLY_LEFT && item->cause != APPLY_LEFT;
-        const char *hint = is_left ? left_hint_of(item) : hint_of(item);
+        const char *hint = is_left ? left_hint_of(item) : hint_of(outcome, item);
 
         if ((!is_refused(item) && !is_left) || shown++ >= SHOWN_MAX)
             continue;
@@ -186,26 +216,26 @@ static void put_refused(struct strbuf *out, const struct apply_result *result)
 }
 
 /* In a dry run: what would be done. */
-static void put_planned(struct strbuf *out, const struct store *store,
-                        const struct apply_result *result)
+static void put_planned(struct strbuf *out, const struct outcome *outcome)
 {
-    vec_each (&result->items, item) {
+    vec_each (&outcome->result->items, item) {
         if (is_refused(item))
             continue;
-        strbuf_addf(out, "%-8s ", fates[item->fate]);
-        put_path(out, store, item);
+        strbuf_addf(out, "%-8s ", fate_word(outcome, item->fate));
+        put_path(out, outcome->store, item);
         strbuf_add(out, "\n");
     }
 }
 
-static void put_done(struct strbuf *out, const struct store *store,
-                     const struct apply_result *result, bool is_undo)
+static void put_done(struct strbuf *out, const struct outcome *outcome)
 {
-    if (is_undo)
-        strbuf_addf(out, "took back the last apply of session %s", store->name);
+    const struct apply_result *result = outcome->result;
+
+    if (outcome->is_undo)
+        strbuf_addf(out, "took back the last apply of session %s", outcome->store->name);
     else
         strbuf_addf(out, "applied %zu change%s of session %s", result->done,
-                    result->done == 1 ? "" : "s", store->name);
+                    result->done == 1 ? "" : "s", outcome->store->name);
     if (result->in_part > 0)
         strbuf_addf(out, ", %zu of them in part", result->in_part);
     if (result->left > 0)
@@ -217,19 +247,21 @@ static void put_done(struct strbuf *out, const struct store *store,
 static int report(const struct request *request, const struct apply_result *result, bool is_undo,
                   bool is_dry)
 {
+    const struct outcome outcome = {
+        .store = &request->store, .result = result, .is_undo = is_undo, .is_dry = is_dry};
     struct strbuf out = {0};
     autostrbuf struct strbuf notes = {0};
 
     if (request->json) {
-        put_json(&out, &request->store, result, is_dry);
+        put_json(&out, &outcome);
     } else {
-        put_refused(&notes, result);
+        put_refused(&notes, &outcome);
         if (result->refused > 0)
             strbuf_addf(&notes, "bawn: nothing was changed\n");
         if (is_dry)
-            put_planned(&out, &request->store, result);
+            put_planned(&out, &outcome);
         else if (result->refused == 0 && !request->quiet)
-            put_done(&out, &request->store, result, is_undo);
+            put_done(&out, &outcome);
         if (!notes.failed && notes.length > 0)
             (void)fputs(notes.text, stderr);
     }
@@ -340,12 +372,13 @@ int apply_run(struct request *request, struct bawn_error *err)
 
 int undo_run(struct request *request, struct bawn_error *err)
 {
-    struct apply_options options = {0};
+    struct apply_options options = {
+        .conflicts = options_has(&request->options, OPTION_FORCE) ? APPLY_MINE : APPLY_REFUSE};
     struct apply_result done = {0};
     int result = begin(request, err);
 
     if (result == 0 && request->word_count > 0)
-        return error_set(err, EINVAL, "usage.extra_argument", "undo: no session has this name");
+        return refuse_unknown(request->words[0], err);
     if (result == 0)
         result = apply_undo(request->store.dir_fd, &options, &done, err);
     if (result == 0 || result == -ECANCELED)

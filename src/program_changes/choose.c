@@ -5,12 +5,16 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "overlay/named.h"
 #include "program_changes/own.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int refuse_none(struct bawn_error *err)
@@ -30,54 +34,123 @@ int refuse_unknown(const char *word, struct bawn_error *err)
     return -ESRCH;
 }
 
-/* Whether the directory lies in one of the session's trees. */
+static bool is_within(const struct store_place *place, const char *dir, const char *file)
+{
+    autofree char *text = NULL;
+    size_t length;
+
+    return file_read(place->fd, file, LIMIT_PATH_BYTES, &text, &length, NULL) == 0 &&
+           path_is_below(dir, text);
+}
+
+/* Whether the directory lies in the session's workspace, or in one of its trees. */
 static bool is_about(const struct store_place *place, const char *name, const char *dir)
 {
-    for (unsigned i = 0; i < LAYERS_TREES_MAX; i++) {
-        autofree char *text = NULL;
-        char path[LAYERS_NAME_BYTES + 32];
-        size_t length;
+    char path[LAYERS_NAME_BYTES + 32];
+    bool is_here;
 
+    (void)snprintf(path, sizeof(path), "%s/" LAYERS_WORKSPACE, name);
+    is_here = is_within(place, dir, path);
+    for (unsigned i = 0; !is_here && i < LAYERS_TREES_MAX; i++) {
         (void)snprintf(path, sizeof(path), "%s/%u/" LAYERS_PATH, name, i);
-        if (file_read(place->fd, path, LIMIT_PATH_BYTES, &text, &length, NULL) < 0)
+        if (faccessat(place->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+            break;
+        is_here = is_within(place, dir, path);
+    }
+    return is_here;
+}
+
+static bool is_empty(int dir_fd, const char *path)
+{
+    int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    unsigned count = 0;
+
+    if (!dir && fd >= 0)
+        (void)close(fd);
+    while (dir && count <= 2 && readdir(dir))
+        count++;
+    if (dir)
+        (void)closedir(dir);
+    return dir && count <= 2; /* . and .. */
+}
+
+/* Whether something is in a layer of it. What all was applied of has nothing left. */
+static bool has_something(const struct store_place *place, const char *name)
+{
+    char path[LAYERS_NAME_BYTES + 32];
+
+    for (unsigned i = 0; i < LAYERS_TREES_MAX; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%u/" LAYERS_UPPER, name, i);
+        if (faccessat(place->fd, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
             return false;
-        if (path_is_below(dir, text))
+        if (!is_empty(place->fd, path))
             return true;
     }
     return false;
 }
 
-static int refuse_many(const struct store_names *names, struct bawn_error *err)
+/* Some of them, as a list. */
+static void put_names(struct strbuf *out, const char *const *names, size_t count)
 {
-    autostrbuf struct strbuf list = {0};
     enum { SHOWN = 8 };
 
-    for (size_t i = 0; i < names->list.count && i < SHOWN; i++)
-        strbuf_addf(&list, "%s%s", i ? ", " : "", names->list.items[i]);
-    if (names->list.count > SHOWN)
-        strbuf_addf(&list, ", and %zu more", names->list.count - SHOWN);
-    (void)error_set(err, EINVAL, "changes.ambiguous", "which session? These have changes: %s",
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        strbuf_addf(out, "%s%s", i ? ", " : "", names[i]);
+    if (count > SHOWN)
+        strbuf_addf(out, ", and %zu more", count - SHOWN);
+}
+
+static int refuse_many(const char *const *names, size_t count, struct bawn_error *err)
+{
+    autostrbuf struct strbuf list = {0};
+
+    put_names(&list, names, count);
+    (void)error_set(err, EINVAL, "changes.ambiguous",
+                    "which session? These have changes to this directory: %s",
                     list.text ? list.text : "");
     error_hint(err, "name one of them; 'bawn ps --all' tells more about each");
     return -EINVAL;
 }
 
-/* The only one; or the only one of this directory. */
-static const char *find_default(const struct store_place *place, const struct store_names *names)
+static int refuse_elsewhere(const struct store_names *names, struct bawn_error *err)
+{
+    autostrbuf struct strbuf list = {0};
+
+    put_names(&list, (const char *const *)names->list.items, names->list.count);
+    (void)error_set(err, ESRCH, "changes.elsewhere", "no session has changes to this directory");
+    error_hint(err, "name the session; these have changes elsewhere: %s",
+               list.text ? list.text : "");
+    return -ESRCH;
+}
+
+/* The only one of this directory; of several the only one that has something. */
+static int find_default(const struct store_place *place, const struct store_names *names,
+                        const char **ret_name, struct bawn_error *err)
 {
     autofree char *here = getcwd(NULL, 0);
+    VEC(const char *) near = {0};
     const char *only = NULL;
+    size_t count = 0;
+    int result = 0;
 
-    if (names->list.count == 1)
-        return names->list.items[0];
     for (size_t i = 0; here && i < names->list.count; i++) {
-        if (!is_about(place, names->list.items[i], here))
-            continue;
-        if (only)
-            return NULL;
-        only = names->list.items[i];
+        if (is_about(place, names->list.items[i], here) && !vec_push(&near, names->list.items[i]))
+            result = error_memory(err);
     }
-    return only;
+    for (size_t i = 0; i < near.count; i++) {
+        if (near.count > 1 && !has_something(place, near.items[i]))
+            continue;
+        only = near.items[i];
+        count++;
+    }
+    if (result == 0 && near.count == 0)
+        result = refuse_elsewhere(names, err);
+    else if (result == 0 && count != 1)
+        result = refuse_many(near.items, near.count, err);
+    *ret_name = only;
+    vec_done(&near);
+    return result;
 }
 
 int choose_session(struct request *request, struct bawn_error *err)
@@ -93,17 +166,17 @@ int choose_session(struct request *request, struct bawn_error *err)
         result = store_list(&request->place, &names, err);
     if (result < 0)
         return result;
+    if (names.list.count == 0)
+        return refuse_none(err);
     if (word && store_has(&request->place, word)) {
         name = word;
         request->words++;
         request->word_count--;
     } else {
-        name = find_default(&request->place, &names);
+        result = find_default(&request->place, &names, &name, err);
+        if (result < 0)
+            return word && !strchr(word, '/') ? refuse_unknown(word, err) : result;
     }
-    if (!name && word && names.list.count > 0 && !strchr(word, '/'))
-        return refuse_unknown(word, err);
-    if (!name)
-        return names.list.count == 0 ? refuse_none(err) : refuse_many(&names, err);
     (void)snprintf(request->store.name, sizeof(request->store.name), "%s", name);
     return 0;
 }
@@ -119,6 +192,24 @@ static bool is_in_a_tree(const struct store *store, const char *path)
 {
     for (size_t i = 0; i < store->count; i++) {
         if (path_is_below(path, store->trees[i].path) || path_is_below(store->trees[i].path, path))
+            return true;
+    }
+    return false;
+}
+
+/* Whether there is something by that name, in a tree or in its layer. */
+static bool is_there(const struct store *store, const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) == 0)
+        return true;
+    for (size_t i = 0; i < store->count; i++) {
+        const struct store_tree *tree = &store->trees[i];
+        const char *rest = path + strlen(strcmp(tree->path, "/") == 0 ? "" : tree->path);
+
+        if (path_is_below(path, tree->path) && *rest &&
+            named_find(tree->upper_fd, rest + 1, &status) == 0 && status.st_mode)
             return true;
     }
     return false;
@@ -159,7 +250,7 @@ int wanted_read(const struct request *request, struct wanted *ret_wanted, struct
             free(path);
             return error_memory(err);
         }
-        if (!is_in_a_tree(&request->store, path))
+        if (!is_in_a_tree(&request->store, path) || !is_there(&request->store, path))
             return refuse_path(&request->store, word, err);
     }
     return 0;

@@ -9,6 +9,7 @@
 #include "overlay/named.h"
 #include "program_changes/own.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -322,7 +323,9 @@ static int read_older(struct gc *gc, struct bawn_error *err)
     const char *value = options_value(&gc->request->options, OPTION_OLDER);
     char shown[64];
 
-    if (!value || (text_parse_seconds(value, &gc->older) && gc->older > 0))
+    /* A number alone would be seconds, and few mean that. */
+    if (!value || (text_parse_seconds(value, &gc->older) && gc->older > 0 &&
+                   !isdigit((unsigned char)value[strlen(value) - 1])))
         return 0;
     text_escape(shown, sizeof(shown), value, strlen(value), TEXT_ONE_LINE);
     (void)error_set(err, EINVAL, "usage.bad_value", "--older: '%s' is no duration", shown);

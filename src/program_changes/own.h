@@ -16,8 +16,8 @@ struct request {
     struct store store; /* the session; of discard the one at hand */
 };
 
-/* Which session is meant: the first word, where there is such a session, else the only one, or the
- * only one of this directory. What is left of the words are paths. */
+/* Which session is meant: the first word, where there is such a session, else the only one of this
+ * directory. What is left of the words are paths. */
 int refuse_unknown(const char *word, struct bawn_error *err);
 int choose_session(struct request *request, struct bawn_error *err);
 

@@ -57,11 +57,18 @@ void protected_done(struct protected_paths *paths)
     arena_done(&paths->arena);
 }
 
-/* The first line of what a command would be told. */
+/* Of the first line of what a command would be told: why, if it says that in brackets. */
 static const char *first_line(struct arena *arena, const char *text)
 {
-    const char *kept = arena_strndup(arena, text, strcspn(text, "\n"));
+    size_t length = strcspn(text, "\n");
+    const char *why = memmem(text, length, ": path is protected (", 21);
+    const char *kept;
 
+    if (why && length >= 2 && memcmp(text + length - 2, ").", 2) == 0) {
+        length -= (size_t)(why - text) + 21 + 2;
+        text = why + 21;
+    }
+    kept = arena_strndup(arena, text, length);
     return kept ? kept : "the policy protects it";
 }
 
@@ -104,7 +111,7 @@ static const char *ask_as(struct protected_paths *paths, const char *path, bool 
         why = bawn_is_only_directory(paths->policies[i], path)
                   ? "a program would be led elsewhere by what is no directory there"
                   : NULL;
-    return inside ? ask(paths, inside) : why;
+    return inside && !ask(paths, inside) ? NULL : why;
 }
 
 /* Each change asks about all directories above it, too: most were asked about before. */

@@ -278,8 +278,12 @@ static int call_changes(const struct layers *layers, const char *verb, char *con
     }
     while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
         ;
-    /* 1: an apply that something is in the way of, which it told. */
+    /* 1: an apply that something is in the way of, which it told. Ctrl-C at a question keeps it
+     * all.
+     */
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1)
+        return 0;
+    if (pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT && strcmp(verb, "review") == 0)
         return 0;
     (void)error_set(err, EIO, "changes.unsettled", "what session %s changed was not looked at: %s",
                     layers->name,
@@ -439,11 +443,12 @@ int session_open_layers(struct session *session, const struct launch_layer **ret
     if (name && !layers_is_name(name))
         return refuse_name(name, err);
     if (!layers_are_needed(request->image)) {
-        if (!name)
+        if (!name && !request->reviews)
             return 0;
         (void)error_set(err, EINVAL, "usage.bad_value",
-                        "--session: this policy has no overlay, so there are no changes to keep");
-        error_hint(err, "add --overlay DIRECTORY, or leave --session out");
+                        "%s: this policy has no overlay, so there are no changes to %s",
+                        name ? "--session" : "--review", name ? "keep" : "look at");
+        error_hint(err, "add --overlay DIRECTORY, or leave the option out");
         return -EINVAL;
     }
     result = name ? 0 : session_name(session, false, err);

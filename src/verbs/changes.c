@@ -11,8 +11,9 @@ static const struct option diff_rows[] = {
     {.id = OPTION_STAT, .name = "stat", .help = "How many lines changed in each file."},
     {.id = OPTION_PATCH,
      .name = "patch",
-     .help = "A patch for 'git apply'. What git cannot hold is left out and named on standard "
-             "error."},
+     .help =
+         "A patch for 'git apply'. What git cannot hold, or keeps in .git, is left out, and lines "
+         "that begin with # name it."},
 };
 static const struct option_group diff_options = {"What is shown", diff_rows,
                                                  sizeof(diff_rows) / sizeof(diff_rows[0])};
@@ -56,7 +57,7 @@ static const struct option_group apply_options = {"What is taken", apply_rows,
 
 #define CHANGES_WORDS                                                                              \
     "NAME is the session's, as 'bawn run' told it at the end, or as --session gave it. You may "   \
-    "leave it out where only one session has changes, or only one of this directory."
+    "leave it out where only one session has changes to this directory."
 
 const struct verb verb_diff = {
     .name = "diff",
@@ -105,6 +106,14 @@ const struct verb verb_discard = {
     .groups = (const struct option_group *const[]){&verb_options, NULL},
 };
 
+static const struct option undo_rows[] = {
+    {.id = OPTION_FORCE,
+     .name = "force",
+     .help = "Also files that changed since. What was written to them since is lost."},
+};
+static const struct option_group undo_options = {"What is taken back", undo_rows,
+                                                 sizeof(undo_rows) / sizeof(undo_rows[0])};
+
 const struct verb verb_undo = {
     .name = "undo",
     .arguments = "[NAME]",
@@ -113,7 +122,7 @@ const struct verb verb_undo = {
                "If one of them changed since, nothing is taken back, and bawn names it. The exit "
                "status is 1 then.\n" CHANGES_WORDS,
     .max_args = 1,
-    .groups = (const struct option_group *const[]){&verb_options, NULL},
+    .groups = (const struct option_group *const[]){&undo_options, &verb_options, NULL},
 };
 
 static const struct option gc_rows[] = {

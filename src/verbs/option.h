@@ -76,6 +76,7 @@ enum option_id {
     OPTION_PROTECTED,
     OPTION_SKIP,
     OPTION_INTERACTIVE,
+    OPTION_FORCE,
     OPTION_OLDER,
 };
 

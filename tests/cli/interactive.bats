@@ -188,7 +188,7 @@ Malformed search regexp [: "?* ]]
     inside 'sed -i "s/^3$/x/;s/^38$/z/" lines; mkdir n; echo 1 >n/a.c; echo 2 >n/b'
     options=(--dry-run)
     run -0 answered y n y n
-    [[ $output == *"in part  $WORK/lines"*"applied  $WORK/n"*"applied  $WORK/n/a.c"*"left     $WORK/n/b" ]]
+    [[ $output == *"partly   $WORK/lines"*"apply    $WORK/n"*"apply    $WORK/n/a.c"*"left     $WORK/n/b" ]]
     [ ! -e n ]
     [ "$(some '3p;38p')" = "3 38" ]
     options=(--file '*.c')

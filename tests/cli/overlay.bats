@@ -90,7 +90,7 @@ assert rows["b"]["from"] == "a" and rows["link"]["kind"] == "deleted", rows' <<<
     before=$(state)
     inside sh -c 'echo two >>a; rm -r sub; mkdir sub; echo new >sub/n; mv main.c x.c; chmod 600 a; ln -sf b link; ln a hard'
     run -0 "$BAWN" apply "$session" --dry-run
-    [[ $output == *"applied  $WORK/a"* ]]
+    [[ $output == *"apply    $WORK/a"* ]]
     [ "$(state)" = "$before" ]
     run -0 "$BAWN" apply "$session"
     [[ $output == "applied "*" changes of session $session" ]]
@@ -349,4 +349,80 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     run -1 --separate-stderr "$BAWN" apply "$session"
     [[ $stderr == *"repo/.git is protected"* ]]
     [ -f repo/.git/description ]
+}
+
+@test "overlay: what was changed since an apply stops undo, unless it is forced" {
+    inside sh -c 'echo two >>a; echo new >n; rm main.c'
+    "$BAWN" apply -q "$session"
+    echo mine >>a
+    run -1 --separate-stderr "$BAWN" undo "$session"
+    [[ $stderr == *"$WORK/a was changed since it was applied"*"hint: "*"--force"*"nothing was changed"* ]]
+    [ "$(tail -n 1 a)" = mine ]
+    [ -e n ]
+    run -1 "$BAWN" undo "$session" --json
+    [[ $output == *'"fate": "take back"'* ]]
+    # Something else in its place is not what was applied.
+    rm n && mkdir n
+    run -1 "$BAWN" undo "$session" --force
+    rmdir n && echo new >n
+    run -0 "$BAWN" undo "$session" --force --json
+    [[ $output == *'"fate": "taken back"'* ]]
+    [ "$(cat a)" = one ]
+    [ ! -e n ]
+    [ -e main.c ]
+}
+
+@test "overlay: without a name it is the session of this directory, and no other" {
+    inside sh -c 'echo two >>a'
+    mkdir "$BATS_TEST_TMPDIR/elsewhere"
+    cd "$BATS_TEST_TMPDIR/elsewhere"
+    for verb in diff apply undo discard; do
+        run -125 --separate-stderr "$BAWN" $verb
+        [[ $stderr == *"no session has changes to this directory"*"hint: name the session; "* ]]
+    done
+    cd "$WORK/sub"
+    run -0 "$BAWN" diff --list
+    [ "$output" = 'M  a' ]
+    # Of two that one which has something left.
+    "$BAWN" run -q --overlay "$WORK" -C "$WORK" --session "$session-b" -- touch b
+    run -125 --separate-stderr "$BAWN" diff
+    [[ $stderr == *"which session? These have changes to this directory: $session, $session-b"* ]]
+    "$BAWN" apply -q "$session-b"
+    run -0 "$BAWN" diff --list
+    [ "$output" = 'M  a' ]
+    # A word that is no session and no path is neither.
+    cd "$WORK"
+    for words in typo "a typo"; do
+        # shellcheck disable=SC2086
+        run -125 --separate-stderr "$BAWN" apply "$session" $words
+        [[ $stderr == *"'typo' is neither a session nor a path"* ]]
+    done
+    [ "$(cat a)" = one ]
+}
+
+@test "overlay: a patch has nothing of .git, and git takes it where the command committed" {
+    git init -q .
+    git add a main.c
+    git -c user.name=a -c user.email=a@b.example commit -qm one
+    inside sh -c 'echo two >>a; git -c user.name=a -c user.email=a@b.example commit -qam two; rm -r sub; mkdir -p new/.git; echo x >new/.git/x; echo y >new/y'
+    "$BAWN" diff "$session" --patch >"$BATS_TEST_TMPDIR/patch"
+    grep -q '^# not in this patch, or not all of it: .*\.git/' "$BATS_TEST_TMPDIR/patch"
+    run -1 grep -E '^diff --git .*\.git/' "$BATS_TEST_TMPDIR/patch"
+    git apply "$BATS_TEST_TMPDIR/patch"
+    [ "$(cat a new/y)" = $'one\ntwo\ny' ]
+    [ ! -e sub ]
+}
+
+@test "overlay: options that go against each other are refused, and a time without a unit" {
+    run -125 --separate-stderr "$BAWN" run --review --detach --overlay . -- true
+    has_error_and_hint
+    run -125 --separate-stderr "$BAWN" run --review -- true
+    has_error_and_hint
+    inside touch x
+    run -125 --separate-stderr "$BAWN" gc --older 1
+    has_error_and_hint
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = 'A  x' ]
+    run -125 --separate-stderr "$BAWN" run --overlay nosuch -- true
+    [[ $stderr != *rw-new* ]]
 }

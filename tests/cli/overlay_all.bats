@@ -261,3 +261,16 @@ M  /srv/home/file' ]
         [ "$output" = read ]
     done
 }
+
+@test "overlay: one over the root outdoes the grant of a workspace in a place of the sandbox's own, and others are told of" {
+    run -0 --separate-stderr "$BAWN" run -q --overlay / --session "$session" -- sh -c 'echo x >x; cat x'
+    [ "$output" = x ]
+    [ ! -e x ]
+    run -0 "$BAWN" diff "$session" --list
+    [[ $output == *"A  "*x ]]
+    mkdir sub
+    run -0 --separate-stderr "$BAWN" run --overlay . --rw sub -- touch sub/real kept
+    [[ $stderr == *"$WORK/sub is written for real, though it lies in the overlay $WORK: another rule grants it"*"hint: "* ]]
+    [ -e sub/real ]
+    [ ! -e kept ]
+}
