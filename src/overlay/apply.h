@@ -114,8 +114,9 @@ int apply_changes(int store_fd, const struct apply_tree *trees, size_t tree_coun
                   const struct apply_options *options, struct apply_result *ret_result,
                   struct bawn_error *err);
 
-/* Takes the last apply back, as long as nobody changed what it wrote; with APPLY_MINE also files that
- * somebody did, whose work is lost. Of options it minds these conflicts, dry_run and step. -ENODATA: there is nothing to take back. */
+/* Takes the last apply back, as long as nobody changed what it wrote; with APPLY_MINE also files
+ * that somebody did, whose work is lost. Of options it minds these conflicts, dry_run and step.
+ * -ENODATA: there is nothing to take back. */
 int apply_undo(int store_fd, const struct apply_options *options, struct apply_result *ret_result,
                struct bawn_error *err);
 

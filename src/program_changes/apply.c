@@ -85,10 +85,9 @@ struct outcome {
 static const char *fate_word(const struct outcome *outcome, enum apply_fate fate)
 {
     static const char *const planned[] = {
-        [APPLY_DONE] = "apply",    [APPLY_MERGED] = "merge",
-        [APPLY_LEFT] = "left",     [APPLY_CONFLICT] = "conflict",
-        [APPLY_BARRED] = "never",  [APPLY_PROTECTED] = "protected",
-        [APPLY_FAILED] = "failed", [APPLY_PARTLY] = "partly",
+        [APPLY_DONE] = "apply",        [APPLY_MERGED] = "merge",  [APPLY_LEFT] = "left",
+        [APPLY_CONFLICT] = "conflict", [APPLY_BARRED] = "never",  [APPLY_PROTECTED] = "protected",
+        [APPLY_FAILED] = "failed",     [APPLY_PARTLY] = "partly",
     };
     bool is_done = !outcome->is_dry && outcome->result->refused == 0;
 
