@@ -43,6 +43,9 @@ BAWN_API bool bawn_can_exec(const struct bawn_policy *policy, const char *path,
 /* Whether nothing but a directory may be made at a path, whatever is there now: of an absolute path
  * that has no link in it. Such is .git, where a file would lead git elsewhere. */
 BAWN_API bool bawn_is_only_directory(const struct bawn_policy *policy, const char *path);
+/* The same of a path below which a rule keeps something from being written: then a link there would
+ * put what it leads to in that one's place. */
+BAWN_API bool bawn_protects_below(const struct bawn_policy *policy, const char *path);
 
 /* target is NAME:PORT, IPV4:PORT, [IPV6]:PORT or unix:/PATH. Nothing is looked up. */
 BAWN_API bool bawn_can_connect(const struct bawn_policy *policy, const char *target,

@@ -10,6 +10,7 @@
 #include "policy/decide_net.h"
 #include "policy/explain.h"
 #include "policy/message.h"
+#include "policy/reach.h"
 #include "policy/ruleword.h"
 #include "policy/told.h"
 
@@ -401,6 +402,11 @@ bool bawn_is_only_directory(const struct bawn_policy *policy, const char *path)
     struct path_decision decisions[PATH_OP_COUNT];
 
     return told_decide(&policy->policy, path, decisions) < 0 || decisions[PATH_WRITE].only_dir;
+}
+
+bool bawn_protects_below(const struct bawn_policy *policy, const char *path)
+{
+    return reach_refuses_below(&policy->policy, path);
 }
 
 int bawn_resolve(const struct bawn_policy *policy, const char *path, char **ret_path,

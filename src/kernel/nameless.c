@@ -127,7 +127,8 @@ static void look_at_process(void *context, int process_fd)
         (void)closedir(dir);
 }
 
-uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, size_t count)
+uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, size_t count,
+                          bool *ret_is_full)
 {
     struct looking looking = {.count = 0};
 
@@ -135,5 +136,6 @@ uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, siz
     if (looking.count > 0)
         (void)usage_each(pid, look_at_process, &looking);
     room_files_done(&looking.seen);
+    *ret_is_full = looking.descriptors >= NAMELESS_DESCRIPTORS;
     return looking.bytes;
 }

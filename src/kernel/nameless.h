@@ -11,6 +11,7 @@
 
 #include "base/layers.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,7 +19,8 @@
 enum { NAMELESS_TREES = LAYERS_TREES_MAX, NAMELESS_DESCRIPTORS = 1 << 20 };
 
 /* Bytes of those files that lie in the mounts at these places below the root. What cannot be looked
- * at counts as nothing. */
-uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, size_t count);
+ * at counts as nothing; ret_is_full: there are more descriptors than NAMELESS_DESCRIPTORS. */
+uint64_t nameless_measure(pid_t pid, int root_fd, const char *const *places, size_t count,
+                          bool *ret_is_full);
 
 #endif

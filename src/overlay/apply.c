@@ -34,6 +34,7 @@ static void plan_done(struct plan *plan)
     }
     free(plan->trees);
     map_done(&plan->dirs);
+    map_done(&plan->free_dirs);
     journal_done(&plan->journal);
 }
 

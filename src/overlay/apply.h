@@ -58,8 +58,9 @@ struct apply_options {
     size_t path_count;
     enum apply_conflicts conflicts;
     bool skip_barred, allow_protected, dry_run;
-    /* Why a path is protected, or NULL; the text lives on. May be NULL: nothing is. */
-    const char *(*is_protected)(void *context, const char *absolute_path, bool is_dir);
+    /* Why a path is protected where such a thing comes, or goes, or NULL; the text lives on. May be
+     * NULL: nothing is. */
+    const char *(*is_protected)(void *context, const char *absolute_path, mode_t mode);
     void *context;
     /*
      * Called for each change that could be taken, after those above it, once all were judged: an

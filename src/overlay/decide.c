@@ -98,31 +98,48 @@ static int judge_bar(struct plan *plan, const struct plan_tree *tree, const stru
                      change->errnum ? strerror(change->errnum) : "");
 }
 
-/* Why a path or one above it within the tree is protected; ret_which is that one's length. */
-static const char *protection(const struct plan *plan, const struct plan_tree *tree,
-                              const char *path, bool is_dir, size_t *ret_which)
+/* The same of a directory and those above it within the tree. Free ones are remembered: a deep tree
+ * is not gone up again for each path in it. */
+static const char *protection_above(struct plan *plan, const char *full, size_t length,
+                                    size_t root_length)
+{
+    const struct apply_options *options = plan->options;
+    const char *dir, *why;
+
+    if (length <= root_length || map_get(&plan->free_dirs, 0, full, length))
+        return NULL;
+    dir = arena_strndup(&plan->journal.arena, full, length);
+    if (!dir)
+        return "out of memory";
+    why = options->is_protected(options->context, dir, S_IFDIR);
+    if (!why)
+        why = protection_above(plan, dir, (size_t)(strrchr(dir, '/') - dir), root_length);
+    if (!why && !map_put(&plan->free_dirs, 0, dir, length, plan))
+        why = "out of memory";
+    return why;
+}
+
+/* Why a path or one above it within the tree is protected from such a thing. */
+static const char *protection(struct plan *plan, const struct plan_tree *tree, const char *path,
+                              mode_t mode)
 {
     const char *root = strcmp(tree->tree->path, "/") == 0 ? "" : tree->tree->path;
+    const struct apply_options *options = plan->options;
     autofree char *full = NULL;
-    const char *why = NULL;
+    const char *why;
 
     if (asprintf(&full, "%s%s%s", root, *path ? "/" : "", path) < 0) {
         full = NULL;
         return "out of memory";
     }
-    while (!why && strlen(full) >= strlen(root) + (*path ? 2 : 0)) {
-        *ret_which = strlen(full) - strlen(root);
-        why = plan->options->is_protected(plan->options->context, *full ? full : "/", is_dir);
-        if (!*path)
-            break;
-        is_dir = true;
-        *strrchr(full, '/') = '\0';
-    }
+    why = options->is_protected(options->context, *full ? full : "/", mode);
+    if (!why && *path)
+        why = protection_above(plan, full, (size_t)(strrchr(full, '/') - full), strlen(root));
     return why;
 }
 
 /* The same of all that the host has in a directory that goes. */
-static int protection_inside(const struct plan *plan, const struct plan_tree *tree, int dir_fd,
+static int protection_inside(struct plan *plan, const struct plan_tree *tree, int dir_fd,
                              const char *path, const char **ret_why, char **ret_which)
 {
     autonamed struct named_list names = {0};
@@ -130,7 +147,6 @@ static int protection_inside(const struct plan *plan, const struct plan_tree *tr
 
     vec_each (&names.list, name) {
         autofree char *inner = NULL;
-        size_t length;
         struct stat st;
 
         if (r < 0 || *ret_why)
@@ -140,7 +156,7 @@ static int protection_inside(const struct plan *plan, const struct plan_tree *tr
             return -ENOMEM;
         }
         r = named_stat(dir_fd, *name, &st);
-        *ret_why = protection(plan, tree, inner, r == 0 && S_ISDIR(st.st_mode), &length);
+        *ret_why = protection(plan, tree, inner, r == 0 ? st.st_mode : S_IFREG);
         if (*ret_why) {
             *ret_which = take_ptr(&inner);
         } else if (r == 0 && S_ISDIR(st.st_mode)) {
@@ -158,14 +174,12 @@ static int judge_protected(struct plan *plan, const struct plan_tree *tree,
 {
     autofree char *which = NULL;
     const char *why;
-    size_t length;
     int r = 0;
 
     if (!plan->options->is_protected || plan->options->allow_protected)
         return 0;
-    why = protection(
-        plan, tree, change->path,
-        S_ISDIR(change->after.st_mode ? change->after.st_mode : change->before.st_mode), &length);
+    why = protection(plan, tree, change->path,
+                     change->after.st_mode ? change->after.st_mode : change->before.st_mode);
     if (!why && S_ISDIR(change->before.st_mode) && change->kind != CHANGE_CHANGED) {
         autoclose int fd = named_open_dir(tree->tree->lower_fd, change->path);
 

@@ -90,6 +90,7 @@ void journal_done(struct journal *journal)
         close(journal->dir_fd);
     if (journal->file_fd >= 0)
         close(journal->file_fd);
+    named_memo_done(&journal->memo);
     arena_done(&journal->arena);
     journal->dir_fd = journal->file_fd = -EBADF;
 }

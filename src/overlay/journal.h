@@ -90,6 +90,7 @@ struct journal {
     VEC(struct journal_take) takes;
     VEC(struct journal_index) indexes;
     bool is_committed, is_aborted, is_placed;
+    struct named_memo memo; /* of what is staged */
     /* Called before each step; for tests, which end there. */
     void (*step)(void *context);
     void *step_context;

@@ -9,6 +9,8 @@
 #ifndef OVERLAY_NAMED_H
 #define OVERLAY_NAMED_H
 
+#include "base/arena.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 #include <bawn/error.h>
@@ -31,11 +33,20 @@ int named_find(int root_fd, const char *path, struct stat *ret_status);
 /* Opens a regular file for reading and looks at it: -EINVAL when it is none. */
 int named_open_file(int dir_fd, const char *name, struct stat *ret_status);
 
+/* Digests of files with several names, which are read once. Nobody makes or removes names
+ * meanwhile, or they are read again. */
+struct named_memo {
+    struct arena arena;
+    struct map files;
+};
+void named_memo_done(struct named_memo *memo);
+
 /* Digests of a file's bytes (no plain SHA-256 of them: holes cost nothing), and of all that an
  * entry is (type, mode, bytes, what a link leads to, and in a directory every entry), without its
  * times. */
 int named_hash(int fd, char ret_digest[static NAMED_DIGEST_BYTES]);
-int named_digest(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES]);
+int named_digest(int dir_fd, const char *name, struct named_memo *memo,
+                 char ret_digest[static NAMED_DIGEST_BYTES]);
 /* The same of what shows that nobody worked in it, without reading files: names, inodes, sizes,
  * times of what is in a directory, and its mode. */
 int named_shape(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES]);

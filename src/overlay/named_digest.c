@@ -77,13 +77,17 @@ int named_hash(int fd, char ret_digest[static NAMED_DIGEST_BYTES])
 
 /* Adds what one entry is to the line; shown is "" for the one that it is about. */
 typedef int describe_entry(int dir_fd, const char *name, const char *shown, const struct stat *st,
-                           struct strbuf *line);
+                           struct named_memo *memo, struct strbuf *line);
 
-static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const char *shown,
-                      describe_entry *describe);
+struct digesting {
+    SHA2_CTX context;
+    describe_entry *describe;
+    struct named_memo *memo; /* or NULL */
+};
 
-static int digest_add_entries(SHA2_CTX *context, int dir_fd, const char *name,
-                              describe_entry *describe)
+static int digest_add(struct digesting *digesting, int dir_fd, const char *name, const char *shown);
+
+static int digest_add_entries(struct digesting *digesting, int dir_fd, const char *name)
 {
     autoclose int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     autonamed struct named_list names = {0};
@@ -95,23 +99,68 @@ static int digest_add_entries(SHA2_CTX *context, int dir_fd, const char *name,
     vec_each (&names.list, inner) {
         if (r < 0)
             break;
-        r = digest_add(context, fd, *inner, *inner, describe);
+        r = digest_add(digesting, fd, *inner, *inner);
     }
-    SHA256Update(context, (const uint8_t *)".\n", 2);
+    SHA256Update(&digesting->context, (const uint8_t *)".\n", 2);
+    return r;
+}
+
+void named_memo_done(struct named_memo *memo)
+{
+    map_done(&memo->files);
+    arena_done(&memo->arena);
+}
+
+/* What tells a file, as long as nobody changes it. */
+struct known_file {
+    dev_t dev;
+    ino_t ino;
+    off_t size;
+    struct timespec changed;
+};
+
+static int hash_file(int dir_fd, const char *name, struct named_memo *memo,
+                     char ret_digest[static NAMED_DIGEST_BYTES])
+{
+    struct stat st;
+    autoclose int fd = named_open_file(dir_fd, name, &st);
+    struct known_file *key;
+    const char *known;
+    int r;
+
+    if (fd < 0)
+        return fd;
+    if (!memo || st.st_nlink < 2)
+        return named_hash(fd, ret_digest);
+    key = arena_new(&memo->arena, struct known_file);
+    if (!key)
+        return -ENOMEM;
+    key->dev = st.st_dev;
+    key->ino = st.st_ino;
+    key->size = st.st_size;
+    key->changed = st.st_ctim;
+    known = map_get(&memo->files, 0, (const char *)key, sizeof(*key));
+    if (known) {
+        memcpy(ret_digest, known, NAMED_DIGEST_BYTES);
+        return 0;
+    }
+    r = named_hash(fd, ret_digest);
+    known = r < 0 ? NULL : arena_strdup(&memo->arena, ret_digest);
+    if (r == 0 && (!known || !map_put(&memo->files, 0, (const char *)key, sizeof(*key),
+                                      (void *)(uintptr_t)known)))
+        r = -ENOMEM;
     return r;
 }
 
 static int describe_content(int dir_fd, const char *name, const char *shown, const struct stat *st,
-                            struct strbuf *line)
+                            struct named_memo *memo, struct strbuf *line)
 {
     (void)shown;
     words_add_number(line, st->st_uid);
     words_add_number(line, st->st_gid);
     if (S_ISREG(st->st_mode)) {
         char digest[NAMED_DIGEST_BYTES];
-        struct stat opened;
-        autoclose int fd = named_open_file(dir_fd, name, &opened);
-        int r = fd < 0 ? fd : named_hash(fd, digest);
+        int r = hash_file(dir_fd, name, memo, digest);
 
         if (r < 0)
             return r;
@@ -127,10 +176,11 @@ static int describe_content(int dir_fd, const char *name, const char *shown, con
 }
 
 static int describe_shape(int dir_fd, const char *name, const char *shown, const struct stat *st,
-                          struct strbuf *line)
+                          struct named_memo *memo, struct strbuf *line)
 {
     (void)dir_fd;
     (void)name;
+    (void)memo;
     /* The directory itself is renamed meanwhile, which changes its times. */
     if (!*shown)
         return 0;
@@ -141,8 +191,7 @@ static int describe_shape(int dir_fd, const char *name, const char *shown, const
     return 0;
 }
 
-static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const char *shown,
-                      describe_entry *describe)
+static int digest_add(struct digesting *digesting, int dir_fd, const char *name, const char *shown)
 {
     autostrbuf struct strbuf line = {0};
     struct stat st;
@@ -152,35 +201,36 @@ static int digest_add(SHA2_CTX *context, int dir_fd, const char *name, const cha
         return r;
     words_add(&line, shown);
     words_add_number(&line, st.st_mode);
-    r = describe(dir_fd, name, shown, &st, &line);
+    r = digesting->describe(dir_fd, name, shown, &st, digesting->memo, &line);
     strbuf_add(&line, "\n");
     if (r == 0 && line.failed)
         r = -ENOMEM;
     if (r < 0)
         return r;
-    SHA256Update(context, (const uint8_t *)line.text, line.length);
-    return S_ISDIR(st.st_mode) ? digest_add_entries(context, dir_fd, name, describe) : 0;
+    SHA256Update(&digesting->context, (const uint8_t *)line.text, line.length);
+    return S_ISDIR(st.st_mode) ? digest_add_entries(digesting, dir_fd, name) : 0;
 }
 
-static int digest(int dir_fd, const char *name, describe_entry *describe,
+static int digest(int dir_fd, const char *name, describe_entry *describe, struct named_memo *memo,
                   char ret_digest[static NAMED_DIGEST_BYTES])
 {
-    SHA2_CTX context;
+    struct digesting digesting = {.describe = describe, .memo = memo};
     int r;
 
-    SHA256Init(&context);
-    r = digest_add(&context, dir_fd, name, "", describe);
+    SHA256Init(&digesting.context);
+    r = digest_add(&digesting, dir_fd, name, "");
     if (r == 0)
-        (void)SHA256End(&context, ret_digest);
+        (void)SHA256End(&digesting.context, ret_digest);
     return r;
 }
 
-int named_digest(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES])
+int named_digest(int dir_fd, const char *name, struct named_memo *memo,
+                 char ret_digest[static NAMED_DIGEST_BYTES])
 {
-    return digest(dir_fd, name, describe_content, ret_digest);
+    return digest(dir_fd, name, describe_content, memo, ret_digest);
 }
 
 int named_shape(int dir_fd, const char *name, char ret_digest[static NAMED_DIGEST_BYTES])
 {
-    return digest(dir_fd, name, describe_shape, ret_digest);
+    return digest(dir_fd, name, describe_shape, NULL, ret_digest);
 }

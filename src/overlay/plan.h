@@ -41,8 +41,9 @@ struct plan {
     struct plan_tree *trees;
     size_t tree_count;
     struct journal journal;
-    struct map dirs; /* of the journal: by tree and path, the index plus one */
-    bool is_lenient; /* what is refused is left */
+    struct map dirs;      /* of the journal: by tree and path, the index plus one */
+    struct map free_dirs; /* that are not protected, by their whole path */
+    bool is_lenient;      /* what is refused is left */
 };
 
 /* decide.c: which changes are selected, and whether each may be applied; others are items. */

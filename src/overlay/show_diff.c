@@ -18,6 +18,9 @@
 /* More is compared as a whole: what differs line by line may take the square of their number. */
 enum {
     DIFF_BYTES = 8 * 1024 * 1024,
+    DIFF_BYTES_ALL = 256 * 1024 * 1024,
+    HASH_BYTES = 256 * 1024 * 1024,
+    HASH_BYTES_ALL = 1024 * 1024 * 1024,
     DIFF_LINES = 100000,      /* of both sides of a file, from the first that differs to the last */
     DIFF_LINES_ALL = 3000000, /* of all files */
 };
@@ -123,6 +126,9 @@ static bool is_whole(struct show *show, const struct pair *pair)
     size_t count;
 
     if (is_large(&pair->before) || is_large(&pair->after))
+        return true;
+    show->bytes_compared += pair->before.length + pair->after.length;
+    if (show->bytes_compared > DIFF_BYTES_ALL)
         return true;
     count = count_compared(pair);
     show->lines_compared += count < DIFF_LINES ? count : 0;
@@ -434,13 +440,20 @@ static int add_size(struct show *show, const char *word, int root_fd, const char
                     const struct content *content)
 {
     char hex[CONTENT_HEX + 1] = "";
-    int result = is_there(content) ? content_hash(root_fd, path, content->size, hex) : 0;
+    /* SECURITY: a file of holes is as long as it says, and one file may have many names. */
+    bool is_hashed =
+        is_there(content) && content->size <= HASH_BYTES && show->bytes_hashed <= HASH_BYTES_ALL;
+    int result = is_hashed ? content_hash(root_fd, path, content->size, hex) : 0;
 
     if (result < 0 && !entry_is_own_fault(-result))
         return error_errno(show->err, -result, "read %s", path);
+    show->bytes_hashed += is_hashed ? (uint64_t)content->size : 0;
     if (is_there(content))
-        strbuf_addf(show->out, "  %s: %lld bytes, %s%s\n", word, (long long)content->size,
-                    result == 0 ? "SHA-256 " : "cannot be read", hex);
+        strbuf_addf(show->out, "  %s: %lld bytes%s%s\n", word, (long long)content->size,
+                    !is_hashed    ? ""
+                    : result == 0 ? ", SHA-256 "
+                                  : ", cannot be read",
+                    hex);
     return 0;
 }
 

@@ -7,6 +7,8 @@
 #include "overlay/hunks.h"
 #include "overlay/show.h"
 
+#include <stdint.h>
+
 struct show_sum {
     size_t all, added, deleted, moved, barred;
     size_t lines_added, lines_deleted;
@@ -19,7 +21,8 @@ struct show {
     struct strbuf *out;
     FILE *file; /* that takes what is in out from time to time, or NULL */
     struct show_sum sum;
-    size_t lines_compared; /* line by line, of all files so far */
+    size_t lines_compared;                 /* line by line, of all files so far */
+    uint64_t bytes_compared, bytes_hashed; /* the same */
     struct bawn_error *err;
 };
 

@@ -247,7 +247,7 @@ int stage_note(struct journal *journal, struct journal_op *op, int dir_fd, const
     if (r == 0 && !st.st_mode)
         r = -ENOENT;
     if (r == 0 && journal->verb == JOURNAL_APPLY)
-        r = named_digest(dir_fd, name, digest);
+        r = named_digest(dir_fd, name, &journal->memo, digest);
     if (r < 0)
         return error_errno(err, -r, "look at what becomes %s", op->path);
     op->new_ino = st.st_ino;

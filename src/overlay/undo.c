@@ -42,9 +42,10 @@ static int tell(struct undoing *undoing, unsigned tree, const char *path, enum c
 
 /* What is not as the apply left it, or NULL. With is_forced what somebody wrote there since goes.
  */
-static const char *difference(const struct journal_op *op, int dir_fd, const char *name,
-                              bool is_forced, struct stat *ret_status)
+static const char *difference(struct undoing *undoing, const struct journal_op *op, int dir_fd,
+                              const char *name, struct stat *ret_status)
 {
+    bool is_forced = undoing->plan.options->conflicts == APPLY_MINE;
     char digest[NAMED_DIGEST_BYTES];
 
     if (dir_fd < 0)
@@ -57,7 +58,7 @@ static const char *difference(const struct journal_op *op, int dir_fd, const cha
         return "was removed since it was applied";
     if (is_forced && !((ret_status->st_mode ^ op->new_mode) & S_IFMT))
         return NULL;
-    if (named_digest(dir_fd, name, digest) < 0)
+    if (named_digest(dir_fd, name, &undoing->plan.journal.memo, digest) < 0)
         return "cannot be read";
     return strcmp(digest, op->digest) != 0 ? "was changed since it was applied" : NULL;
 }
@@ -110,7 +111,7 @@ static int turn_op(struct undoing *undoing, const struct journal_op *last)
         op.shape = arena_strdup(&journal->arena, shape);
     if (!op.shape)
         return -ENOMEM;
-    why = difference(last, dir_fd, name, undoing->plan.options->conflicts == APPLY_MINE, &op.old);
+    why = difference(undoing, last, dir_fd, name, &op.old);
     r = tell(undoing, last->tree, last->path, kind_of(last), why);
     if (r < 0 || why)
         return r;

@@ -87,16 +87,20 @@ bool watch_asks(const struct plan *plan)
     return policy_number(plan->policy, SETTING_READS) == READS_DYNAMIC;
 }
 
-/* Whether opens are held instead, where that is needed. */
-static bool holds(const struct plan *plan)
+/* Whether opens are held instead, where that is needed. In an overlay nobody is told of what
+ * appears: there they are held unless somebody says otherwise. */
+static bool holds(const struct plan *plan, bool in_overlay)
 {
-    return policy_number(plan->policy, SETTING_LATE) == LATE_HELD && plan_notifies(plan) &&
-           can_watch(plan);
+    const struct policy *policy = plan->policy;
+
+    return (policy_number(policy, SETTING_LATE) == LATE_HELD ||
+            (in_overlay && !policy->settings[SETTING_LATE].is_set)) &&
+           plan_notifies(plan) && can_watch(plan);
 }
 
 bool watch_is_held(const struct plan *plan, const struct spot *spot, enum view around)
 {
-    return holds(plan) && may_appear(plan, spot, around);
+    return holds(plan, around == VIEW_OVERLAY) && may_appear(plan, spot, around);
 }
 
 static int add(struct plan *plan, const char *path, const char *tree, bool is_deep)
@@ -187,13 +191,13 @@ int watch_pattern(struct plan *plan, const struct path_rule *rule)
     return r < 0 ? r : 0;
 }
 
-/* Whether a pattern is about a tree in which nobody can be told of what appears. */
-static bool meets_unwatched(struct plan *plan, const struct path_rule *rule)
+/* Whether a pattern is about a tree of that kind, in which nobody can be told of what appears. */
+static bool meets(struct plan *plan, const struct path_rule *rule, enum mount_kind kind)
 {
     const char *start = start_of(plan, rule->path);
 
     vec_each (&plan->mounts, step) {
-        if (start && (step->kind == MOUNT_OVERLAY || step->kind == MOUNT_KEPT) &&
+        if (start && step->kind == kind &&
             (path_is_below(start, step->target) || path_is_below(step->target, start)) &&
             !watch_is_left_to_root(plan, rule, step->target))
             return true;
@@ -203,8 +207,11 @@ static bool meets_unwatched(struct plan *plan, const struct path_rule *rule)
 
 bool watch_is_held_for(struct plan *plan, const struct path_rule *rule)
 {
-    return holds(plan) && hides(rule) && rule->wild &&
-           (count_parts(plan, rule, false) > 0 || meets_unwatched(plan, rule));
+    if (!hides(rule) || !rule->wild)
+        return false;
+    return (holds(plan, true) && meets(plan, rule, MOUNT_OVERLAY)) ||
+           (holds(plan, false) &&
+            (count_parts(plan, rule, false) > 0 || meets(plan, rule, MOUNT_KEPT)));
 }
 
 bool watch_cannot_know(struct plan *plan, const struct path_rule *rule)

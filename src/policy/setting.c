@@ -155,7 +155,7 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "Size of all private directories together. Default: an eighth of the memory, at "
          "least 256M."},
     [SETTING_LIMITS_LAYER_SIZE] =
-        {"sandbox.limits.layer_size", VALUE_SIZE, NARROW_LOWER, 0, NULL,
+        {"sandbox.limits.layer_size", VALUE_SIZE, NARROW_NEVER, 0, NULL,
          "Room on the disk that the layers of a session with overlays may take together. bawn "
          "looks "
          "four times a second, and above it ends the command; what it changed stays. A session "
@@ -221,7 +221,7 @@ const struct setting_info setting_table[SETTING_COUNT] = {
          "that there is no such moment. Opening a file then takes several times as long. The "
          "command can still see that it is there (stat), and a file that is executable can be "
          "started until it is masked. Where no rule hides a name that could appear, held costs "
-         "nothing. Default: watch."},
+         "nothing. Default: watch; in an overlay, where nobody is told of such names, held."},
     [SETTING_OVERLAY_ALL] =
         {"sandbox.overlay_all", VALUE_BOOL, NARROW_HIGHER, 0, NULL,
          "true: whatever a rule grants for writing (rw) is an overlay instead, so that no "

@@ -2,8 +2,11 @@
 #include "program_changes/protected.h"
 
 #include "base/error.h"
+#include "base/path.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int add_trees(const struct store *store, struct bawn_load *load, struct bawn_error *err)
 {
@@ -100,32 +103,51 @@ static const char *ask(struct protected_paths *paths, const char *path)
     return NULL;
 }
 
-/* Some names may be a directory and nothing else. What is asked is about what the host has there
- * now: of a directory that may come, whether something in it may be written. */
-static const char *ask_as(struct protected_paths *paths, const char *path, bool is_dir)
+/* What root alone changes: the list is about what people have. */
+static bool is_roots(const char *path)
 {
-    const char *why = ask(paths, path);
-    const char *inside = why && is_dir ? arena_printf(&paths->arena, "%s/bawn-apply", path) : NULL;
+    static const char *const places[] = {"/bin", "/boot", "/etc", "/lib",     "/lib32",    "/lib64",
+                                         "/opt", "/sbin", "/usr", "/var/lib", "/var/spool"};
 
-    for (int i = 0; !why && !is_dir && i < PROTECTED_POLICIES; i++)
-        why = bawn_is_only_directory(paths->policies[i], path)
-                  ? "a program would be led elsewhere by what is no directory there"
-                  : NULL;
-    return inside && !ask(paths, inside) ? NULL : why;
+    for (size_t i = 0; geteuid() == 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+        if (path_is_below(path, places[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Some names may be a directory and nothing else, and where something below is protected nothing
+ * may lead elsewhere. What is asked is about what the host has there now: of a directory that may
+ * come, whether something in it may be written. */
+static const char *ask_as(struct protected_paths *paths, const char *path, mode_t mode)
+{
+    const char *why =
+        is_roots(path) ? "programs of the system run or obey what is there" : ask(paths, path);
+    const char *inside =
+        why && S_ISDIR(mode) ? arena_printf(&paths->arena, "%s/bawn-apply", path) : NULL;
+
+    for (int i = 0; !why && i < PROTECTED_POLICIES; i++) {
+        if (!S_ISDIR(mode) && bawn_is_only_directory(paths->policies[i], path))
+            why = "a program would be led elsewhere by what is no directory there";
+        else if (S_ISLNK(mode) && bawn_protects_below(paths->policies[i], path))
+            why = "what the link leads to would be in the place of something that is";
+    }
+    return inside && !is_roots(path) && !ask(paths, inside) ? NULL : why;
 }
 
 /* Each change asks about all directories above it, too: most were asked about before. */
-const char *protected_why(void *context, const char *path, bool is_dir)
+const char *protected_why(void *context, const char *path, mode_t mode)
 {
     struct protected_paths *paths = context;
-    const char *why = map_get(&paths->known, is_dir, path, strlen(path));
+    unsigned kind = S_ISDIR(mode) ? 1 : S_ISLNK(mode) ? 2 : 0;
+    const char *why = map_get(&paths->known, kind, path, strlen(path));
     const char *key;
 
     if (why)
         return *why ? why : NULL;
-    why = ask_as(paths, path, is_dir);
+    why = ask_as(paths, path, mode);
     key = arena_strdup(&paths->arena, path);
     if (key)
-        (void)map_put(&paths->known, is_dir, key, strlen(key), (void *)(uintptr_t)(why ? why : ""));
+        (void)map_put(&paths->known, kind, key, strlen(key), (void *)(uintptr_t)(why ? why : ""));
     return why;
 }

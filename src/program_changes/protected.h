@@ -24,6 +24,6 @@ void protected_done(struct protected_paths *paths);
 #define autoprotected __attribute__((cleanup(protected_done)))
 
 /* Of struct apply_options. */
-const char *protected_why(void *context, const char *path, bool is_dir);
+const char *protected_why(void *context, const char *path, mode_t mode);
 
 #endif

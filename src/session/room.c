@@ -80,7 +80,7 @@ static void look_at_disk(struct session *session)
     room->free = free;
 }
 
-static uint64_t measure_nameless(const struct session *session)
+static uint64_t measure_nameless(const struct session *session, bool *ret_is_full)
 {
     const struct image *image = session->request->image;
     const char *places[LAYERS_TREES_MAX];
@@ -92,7 +92,8 @@ static uint64_t measure_nameless(const struct session *session)
         if (step->step == STEP_OVERLAY && count < LAYERS_TREES_MAX)
             places[count++] = *target ? target : ".";
     }
-    return nameless_measure(session->launch.pid, session->launch.root_fd, places, count);
+    return nameless_measure(session->launch.pid, session->launch.root_fd, places, count,
+                            ret_is_full);
 }
 
 /* With enough it stops when it is more than that. */
@@ -101,14 +102,15 @@ static void measure(const struct session *session, int dir_fd, uint64_t enough,
 {
     struct room room;
     uint64_t left = enough;
+    bool is_full = false;
 
-    report->bytes = session->launch.pid > 0 ? measure_nameless(session) : 0;
+    report->bytes = session->launch.pid > 0 ? measure_nameless(session, &is_full) : 0;
     if (enough)
         left = enough > report->bytes ? enough - report->bytes : 1;
     if (room_measure(dir_fd, left, &room) < 0)
         return;
     report->bytes += room.layers;
-    report->is_deep = room.deep > 0;
+    report->is_deep = room.deep > 0 || is_full;
     report->is_done = true;
 }
 

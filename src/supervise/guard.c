@@ -8,6 +8,7 @@
 #include "policy/build.h"
 #include "policy/fold.h"
 #include "policy/glob.h"
+#include "policy/reach.h"
 #include "wire/rules.h"
 
 #include <stdlib.h>
@@ -195,51 +196,6 @@ bool guard_is_kept(const struct guard *guard, const char *path)
     return step_of(guard, path) == STEP_KEPT;
 }
 
-/* How far a pattern has come along a path. */
-struct reach {
-    const struct path_rule *rule;
-    bool has_name;  /* a component that is not ** has matched */
-    bool ends_star; /* the last component was taken by ** */
-};
-
-static bool reach_end(const struct reach *reach, const char *pattern)
-{
-    size_t length;
-
-    if (!path_next(&pattern, &length))
-        return false;
-    /* What a leading or user-written ** takes is protected where a link leads as well. */
-    return !reach->ends_star || (reach->has_name && reach->rule->kind == RULE_PROTECTED);
-}
-
-/* Whether a proper beginning of the pattern matches the whole path. */
-static bool reaches(struct reach reach, const char *pattern, const char *path)
-{
-    const char *rest = path;
-    const char *next = pattern;
-    size_t name_length = 0;
-    size_t length = 0;
-    const char *name = path_next(&rest, &name_length);
-    const char *component = path_next(&next, &length);
-
-    if (!name)
-        return reach_end(&reach, pattern);
-    if (!component)
-        return false;
-    if (reach.rule->wild && length == 2 && memcmp(component, "**", 2) == 0) {
-        if (reaches(reach, next, path))
-            return true;
-        reach.ends_star = true;
-        return reaches(reach, pattern, rest);
-    }
-    if (reach.rule->wild ? !glob_match(component, length, name, name_length)
-                         : length != name_length || memcmp(component, name, length) != 0)
-        return false;
-    reach.has_name = true;
-    reach.ends_star = false;
-    return reaches(reach, next, rest);
-}
-
 bool guard_has_below(const struct guard *guard, const char *path)
 {
     struct path_decision decisions[PATH_OP_COUNT];
@@ -258,8 +214,7 @@ bool guard_has_below(const struct guard *guard, const char *path)
 
         if (rule->write >= ACCESS_ASK && !rule->read_only &&
             !(is_layered && rule->kind == RULE_PROTECTED) &&
-            reaches((struct reach){.rule = rule}, guard->compared[i],
-                    rule->kind == RULE_PROTECTED ? folded : path))
+            reach_is_below(rule, guard->compared[i], rule->kind == RULE_PROTECTED ? folded : path))
             return true;
     }
     return false;

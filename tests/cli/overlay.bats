@@ -426,3 +426,76 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     run -125 --separate-stderr "$BAWN" run --overlay nosuch -- true
     [[ $stderr != *rw-new* ]]
 }
+
+@test "overlay: a link at a name below which something is protected is taken only with --protected" {
+    mkdir -p .git/info
+    inside sh -c 'mkdir tools q; echo x >tools/config.toml; echo "*.c filter=evil" >tools/attributes; ln -s a plain
+        for name in .cargo .hg .yarn sub.git .config .git/modules; do ln -s tools $name; done
+        rm -r .git/info; ln -s ../tools .git/info; ln -s ../tools q/.cargo'
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    for name in .cargo .hg .yarn sub.git .config .git/modules .git/info q/.cargo; do
+        [[ $stderr == *"$WORK/$name is protected: what the link leads to"* ]]
+        run -1 "$BAWN" apply "$session" "$name"
+        [ ! -L "$name" ]
+        run -1 --separate-stderr "$BAWN" apply "$session"
+    done
+    [[ $stderr != *"/plain is"* && $stderr != *"/tools"*"is protected"* ]]
+    run -0 "$BAWN" apply "$session" tools plain
+    [ -L plain ]
+    run -0 "$BAWN" apply "$session" --protected
+    [ -L .cargo ]
+}
+
+@test "overlay: what an apply puts beside its place is out of reach for other sandboxes" {
+    mkdir .bawn-apply-1-0 plain
+    echo staged >.bawn-apply-1-1
+    run -0 --separate-stderr "$BAWN" run -q -- sh -c 'for f in .bawn-apply-1-1 .bawn-apply-1-0/x .bawn-apply-1-2 plain/x; do
+        echo evil 2>/dev/null >$f && echo $f; done; mv .bawn-apply-1-1 moved 2>/dev/null; ln .bawn-apply-1-1 linked 2>/dev/null; cat .bawn-apply-1-1; ls'
+    [ "$output" = $'plain/x\nstaged\na\nlink\nmain.c\nplain\nsub' ]
+    # A whole apply, while another sandbox opens all that it finds and goes on writing.
+    rm -r .bawn-apply-*
+    inside sh -c 'for i in $(seq 400); do echo reviewed >f$i; done; mkdir .vscode; echo reviewed >.vscode/tasks.json'
+    "$BAWN" run -q -- python3 -c '
+import glob, os, time
+end, got = time.time() + 4, 0
+open("ready", "w").close()
+while time.time() < end:
+    for name in glob.glob(".bawn-apply-*") + glob.glob(".bawn-apply-*/*") + glob.glob(".vscode/*"):
+        try:
+            os.write(os.open(name, os.O_RDWR | os.O_TRUNC), b"evil")
+        except OSError:
+            pass
+' 3>&- &
+    for _ in $(seq 100); do [ ! -e ready ] || break; sleep 0.05; done
+    "$BAWN" apply -q "$session" --protected
+    wait
+    [ "$(cat f* .vscode/tasks.json | sort | uniq -c | xargs)" = "401 reviewed" ]
+}
+
+@test "overlay: a project that makes overlays of what it is granted keeps nothing from being masked" {
+    mkdir .bawn dir
+    for text in 'overlay_all: true' 'paths: {w: {root: ., mode: overlay}}'; do
+        printf 'version: 1\nsandbox:\n  %s\n' "$text" >.bawn/policy.yaml
+        (sleep 1.2; echo secret >dir/x.pem; mkdir dir/new; echo secret >dir/new/y.pem) 3>&- &
+        run --separate-stderr "$BAWN" run -q --deny '*.pem' -- sh -c 'sleep 2.5; cat dir/x.pem dir/new/y.pem'
+        wait
+        [ -z "$output" ]
+        [[ $stderr == *"dir/x.pem: Permission denied"* ]]
+        rm -r dir/new dir/x.pem
+    done
+    printf 'version: 1\nsandbox:\n  limits: {layer_size: 100T}\n' >.bawn/policy.yaml
+    run -0 --separate-stderr "$BAWN" plan --overlay .
+    [[ $output == *"layer_size   half of the free room"* && $stderr == *"sandbox.limits.layer_size has no effect: a project"* ]]
+}
+
+@test "overlay: files of holes, files of many names and deep directories hold nobody up" {
+    inside sh -c 'truncate -s 10T huge; mkdir names; head -c 8M /dev/urandom >names/0; for i in $(seq 400); do ln names/0 names/$i; done; cp names/0 one
+        d=deep; for i in $(seq 500); do mkdir $d; d=$d/d; done; echo x >${d%/d}/file'
+    run -0 timeout 20 "$BAWN" diff "$session"
+    [[ $output == *"after: 10995116277760 bytes"* ]]
+    [[ $output == *"8388608 bytes"* ]]
+    run -0 timeout 40 "$BAWN" apply "$session" names deep one
+    cmp names/400 one
+    run -0 timeout 40 "$BAWN" undo "$session"
+    [ ! -e names ] && [ ! -e deep ]
+}

@@ -245,9 +245,9 @@ START_TEST(directories_that_hide_stay_whole_until_all_is_applied)
 }
 END_TEST
 
-static const char *protect(void *context, const char *path, bool is_dir)
+static const char *protect(void *context, const char *path, mode_t mode)
 {
-    (void)is_dir;
+    (void)mode;
     (void)context;
     return strstr(path, "/.git") ? "programs run what is in it" : NULL;
 }

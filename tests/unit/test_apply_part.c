@@ -278,9 +278,9 @@ START_TEST(a_part_of_what_wins_over_the_hosts_is_where_the_rest_starts)
 }
 END_TEST
 
-static const char *protect(void *context, const char *path, bool is_dir)
+static const char *protect(void *context, const char *path, mode_t mode)
 {
-    (void)is_dir;
+    (void)mode;
     (void)context;
     return strstr(path, "hooks") ? "programs run it" : NULL;
 }
