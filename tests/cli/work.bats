@@ -9,6 +9,10 @@ setup() {
     export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.org
 }
 
+teardown() {
+    forget_changes "$(realpath -- "$BATS_TEST_TMPDIR")"
+}
+
 # A repository with one commit, made outside.
 make_repository() {
     git init -q -b main "$1"
@@ -102,17 +106,17 @@ make_repository() {
         [java]='! command -v java >/dev/null || java -version'
     )
 
-    for profile in default strict untrusted static; do
+    for profile in default strict untrusted static overlay; do
         for preset in "${!work[@]}"; do
             run -0 "$BAWN" run -q --profile "$profile" --preset "$preset" -- \
                 sh -c "(echo made >made) 2>/dev/null; cd \"\$(mktemp -d)\" && ${work[$preset]} && echo worked"
             [ "${lines[-1]}" = worked ]
             # There the workspace may only be read, or what is written goes to a layer.
-            [ -e made ] || [ "$profile" = untrusted ] || [ "$profile" = static ]
+            [ -e made ] || [ "$profile" = untrusted ] || [ "$profile" = static ] || [ "$profile" = overlay ]
             rm -f made
         done
     done
-    forget_changes
+    forget_changes "$(realpath -- "$BATS_TEST_TMPDIR")"
     run -0 "$BAWN" run --reads static -- true
 }
 
