@@ -499,3 +499,15 @@ while time.time() < end:
     run -0 timeout 40 "$BAWN" undo "$session"
     [ ! -e names ] && [ ! -e deep ]
 }
+
+@test "overlay: where the kernel makes none bawn refuses, says what to do, and leaves nothing" {
+    command -v strace >/dev/null || skip "no strace"
+    run -125 --separate-stderr strace -qq -f -o /dev/null -e trace=fsopen -e inject=fsopen:error=ENODEV \
+        "$BAWN" run --overlay . --session "$session" -- touch x
+    has_error_and_hint
+    [[ $stderr == *"mount an overlay over $WORK: No such device"* ]]
+    [ ! -e x ]
+    [ ! -e "$(place)/$session" ]
+    run strace -qq -f -o /dev/null -e trace=mount -e inject=mount:error=EPERM "$BAWN" plan --overlay .
+    [[ $output == *"[not on this host] overlay $WORK (no overlayfs here: use mode rw, or private"* ]]
+}
