@@ -47,6 +47,8 @@ void record_write(struct strbuf *out, const struct record_facts *facts)
             json_put_string(out, NULL, facts->group->paths[i]);
     }
     json_close(out, ']');
+    if (facts->changes)
+        json_put_string(out, REGISTRY_CHANGES, facts->changes);
     json_put_string(out, "version", BAWN_VERSION);
     json_close(out, '}');
 }

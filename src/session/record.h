@@ -12,7 +12,8 @@
 struct record_facts {
     const char *sid;
     const struct image *image;
-    char *const *argv; /* NULL: no command of its own */
+    char *const *argv;   /* NULL: no command of its own */
+    const char *changes; /* the name that its changes are kept under, or NULL */
     const struct cgroup *group;
     bool is_detached, has_terminal;
 };

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "kernel/process.h"
 #include "session/control.h"
+#include "session/layers.h"
 #include "session/record.h"
 
 #include <errno.h>
@@ -70,6 +71,7 @@ static int make_record(const struct control *control, int dir_fd, const char *si
     struct record_facts facts = {.sid = sid,
                                  .image = session->request->image,
                                  .argv = session->request->argv,
+                                 .changes = session->layers ? session->layers->name : NULL,
                                  .group = session->group,
                                  .is_detached = session->request->is_detached,
                                  .has_terminal = session->has_terminal};

@@ -5,6 +5,7 @@
 #include "base/environ.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/layers.h"
 #include "base/places.h"
 #include "base/text.h"
 #include "kernel/process.h"
@@ -187,7 +188,20 @@ static int refuse_sid(const char *word, size_t living, size_t found, struct bawn
     return found > 1 ? -EINVAL : -ESRCH;
 }
 
-/* The sessions that word may mean: those that begin with it and that live. */
+/* Whether its changes are kept under that name (--session). The record is bawn's own, and in a
+ * string of a command's a quote is escaped. */
+static bool is_called(const struct registry *registry, const char *sid, const char *word)
+{
+    autofree char *record = NULL;
+    char member[LAYERS_NAME_BYTES + 32];
+
+    if (!layers_is_name(word) || registry_read(registry, sid, &record, NULL) < 0)
+        return false;
+    (void)snprintf(member, sizeof(member), "\"" REGISTRY_CHANGES "\": \"%s\"", word);
+    return strstr(record, member);
+}
+
+/* The sessions that word may mean: those that begin with it or are called so, and that live. */
 static int find(const struct registry *registry, const char *word, char sid[SID_BYTES],
                 bool *ret_stopped, struct bawn_error *err)
 {
@@ -205,7 +219,7 @@ static int find(const struct registry *registry, const char *word, char sid[SID_
         if (fd < 0)
             continue;
         living++;
-        if (word && strncmp(*name, word, strlen(word)) != 0) {
+        if (word && strncmp(*name, word, strlen(word)) != 0 && !is_called(registry, *name, word)) {
             (void)close(fd);
             continue;
         }

