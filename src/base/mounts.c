@@ -42,13 +42,13 @@ int mounts_read(int dir_fd, const char *path, char **ret_list, struct bawn_error
     return 0;
 }
 
-/* A word of a line into room, or "" if it does not fit. */
+/* A word of a line into room, or "" if there is none or it does not fit. */
 static void take_word(const char *at, const char *end, char *room, size_t size)
 {
-    size_t length = strcspn(at, " \n");
+    size_t length = at < end ? strcspn(at, " \n") : 0;
 
     *room = '\0';
-    if (at >= end || length >= size)
+    if (length >= size)
         return;
     memcpy(room, at, length);
     room[length] = '\0';
@@ -65,7 +65,7 @@ bool mounts_next(const char **rest, struct mounts_row *ret_row)
         return false;
     *rest = end + 1;
     tail = memmem(line, (size_t)(end - line), " - ", 3);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4 && line < end; i++)
         line += strcspn(line, " \n") + 1;
     take_word(line, end, ret_row->point, sizeof(ret_row->point));
     text_unescape_octal(ret_row->point);

@@ -326,6 +326,7 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     mkdir -p many/{1..200}
     for i in {1..200}; do : >"many/$i/never-looked-at"; done
     "$BAWN" run -q --overlay . -- true
+    export ASAN_OPTIONS=detect_leaks=0 # which cannot be done below strace
     strace -f -o "$BATS_TEST_TMPDIR/log" "$BAWN" run --overlay . --session "$session" -- sh -c 'echo x >>many/7/changed'
     run -0 "$BAWN" diff "$session" --list
     [ "$output" = 'A  many/7/changed' ]
@@ -502,6 +503,7 @@ while time.time() < end:
 
 @test "overlay: where the kernel makes none bawn refuses, says what to do, and leaves nothing" {
     command -v strace >/dev/null || skip "no strace"
+    export ASAN_OPTIONS=detect_leaks=0 # which cannot be done below strace
     run -125 --separate-stderr strace -qq -f -o /dev/null -e trace=fsopen -e inject=fsopen:error=ENODEV \
         "$BAWN" run --overlay . --session "$session" -- touch x
     has_error_and_hint
