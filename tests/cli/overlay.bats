@@ -21,6 +21,9 @@ teardown() {
 # inside WORDS...: in the overlay of this test's session.
 inside() { "$BAWN" run -q --overlay . --session "$session" -- "$@"; }
 
+# Leaks cannot be looked for below strace.
+traced() { ASAN_OPTIONS=detect_leaks=0 strace -f "$@"; }
+
 # Everything that is in the workspace, with modes, times and contents.
 state() { (cd "$WORK" && find . -printf '%p %y %m %T@ %l %i\n' | sort && find . -type f -exec sha256sum {} + | sort); }
 
@@ -326,13 +329,12 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     mkdir -p many/{1..200}
     for i in {1..200}; do : >"many/$i/never-looked-at"; done
     "$BAWN" run -q --overlay . -- true
-    export ASAN_OPTIONS=detect_leaks=0 # which cannot be done below strace
-    strace -f -o "$BATS_TEST_TMPDIR/log" "$BAWN" run --overlay . --session "$session" -- sh -c 'echo x >>many/7/changed'
+    traced -o "$BATS_TEST_TMPDIR/log" "$BAWN" run --overlay . --session "$session" -- sh -c 'echo x >>many/7/changed'
     run -0 "$BAWN" diff "$session" --list
     [ "$output" = 'A  many/7/changed' ]
     grep -q '"many/7/changed"' "$BATS_TEST_TMPDIR/log"
     run -1 grep 'never-looked-at' "$BATS_TEST_TMPDIR/log"
-    strace -f -o "$BATS_TEST_TMPDIR/log" "$BAWN" diff "$session" --list
+    traced -o "$BATS_TEST_TMPDIR/log" "$BAWN" diff "$session" --list
     run -1 grep 'never-looked-at' "$BATS_TEST_TMPDIR/log"
 }
 
@@ -503,14 +505,13 @@ while time.time() < end:
 
 @test "overlay: where the kernel makes none bawn refuses, says what to do, and leaves nothing" {
     command -v strace >/dev/null || skip "no strace"
-    export ASAN_OPTIONS=detect_leaks=0 # which cannot be done below strace
-    run -125 --separate-stderr strace -qq -f -o /dev/null -e trace=fsopen -e inject=fsopen:error=ENODEV \
+    run -125 --separate-stderr traced -qq -o /dev/null -e trace=fsopen -e inject=fsopen:error=ENODEV \
         "$BAWN" run --overlay . --session "$session" -- touch x
     has_error_and_hint
     [[ $stderr == *"mount an overlay over $WORK: No such device"* ]]
     [ ! -e x ]
     [ ! -e "$(place)/$session" ]
-    run strace -qq -f -o /dev/null -e trace=mount -e inject=mount:error=EPERM "$BAWN" plan --overlay .
+    run traced -qq -o /dev/null -e trace=mount -e inject=mount:error=EPERM "$BAWN" plan --overlay .
     [[ $output == *"[not on this host] overlay $WORK (no overlayfs here: use mode rw, or private"* ]]
 }
 
