@@ -85,7 +85,7 @@ static bool read_line(char *text, struct line *line)
 
     for (size_t i = 0; i < 6 && text; i++)
         fields[i] = strsep(&text, " ");
-    if (!fields[5])
+    if (!fields[4] || !fields[5])
         return false;
     line->id = strtoul(fields[0], NULL, 10);
     line->parent = strtoul(fields[1], NULL, 10);

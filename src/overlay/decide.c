@@ -274,7 +274,7 @@ static int judge(struct plan *plan, struct plan_tree *tree, const struct change 
     const struct change *above;
     const struct choice *parent = plan_parent(tree, change->path, &above);
     autofree char *which = NULL;
-    enum base_state state;
+    enum base_state state = BASE_SAME;
     int r;
 
     if (parent && plan_is_made_dir(above) && !parent->is_taken)

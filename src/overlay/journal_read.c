@@ -117,18 +117,21 @@ static bool read_staged(struct journal *journal, char *line)
            next_text(journal, &line, &op->digest);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
 static bool read_commit(struct journal *journal, char *line)
 {
     (void)line;
     return journal->is_committed = true;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
 static bool read_abort(struct journal *journal, char *line)
 {
     (void)line;
     return journal->is_aborted = true;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
 static bool read_placed(struct journal *journal, char *line)
 {
     (void)line;

@@ -32,6 +32,7 @@ static int open_dir(int dir_fd, const char *name, struct place *ret_place)
     struct stat st;
     int fd;
 
+    *ret_place = (struct place){0};
     if (path_fd < 0 || fstat(path_fd, &st) < 0)
         return -errno;
     if ((st.st_mode & 0700) != 0700)

@@ -299,7 +299,7 @@ static int open_layer(const struct journal *journal, unsigned tree, const char *
  */
 static int move_take(const struct journal *journal, const struct journal_take *take)
 {
-    const char *name;
+    const char *name = "";
     autoclose int dir_fd = open_layer(journal, take->tree, take->path, &name);
     bool is_back = journal->verb == JOURNAL_UNDO;
     struct stat dir, st;

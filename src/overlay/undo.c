@@ -99,7 +99,7 @@ static int turn_op(struct undoing *undoing, const struct journal_op *last)
                             .fetched = "",
                             .digest = "",
                             .shape = ""};
-    const char *name, *why;
+    const char *name = "", *why;
     char room[JOURNAL_NAME_BYTES];
     char shape[NAMED_DIGEST_BYTES];
     autoclose int dir_fd = tree ? named_open_parent(tree->fd, last->path, &name) : -EBADMSG;

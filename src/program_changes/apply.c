@@ -293,17 +293,17 @@ static int prepare(const struct request *request, size_t tree_count, struct dial
 }
 
 static int apply_session(struct request *request, struct apply_options *options,
-                         struct apply_result *ret_result, struct bawn_error *err)
+                         struct protected_paths *protected, struct apply_result *ret_result,
+                         struct bawn_error *err)
 {
     struct apply_tree trees[LAYERS_TREES_MAX];
     autofindings struct findings findings = {0};
-    autoprotected struct protected_paths protected = {0};
     int result = find_changes(&request->store, &findings, err);
 
     if (result == 0 && findings_are_none(&findings))
         return error_none(&request->store, err);
     if (result == 0 && !options->allow_protected)
-        result = protected_load(&request->store, &protected, err);
+        result = protected_load(&request->store, protected, err);
     if (result < 0)
         return result;
     for (size_t i = 0; i < findings.count; i++)
@@ -311,7 +311,7 @@ static int apply_session(struct request *request, struct apply_options *options,
                                        .number = findings.items[i].tree->number,
                                        .changes = &findings.items[i].changes};
     options->is_protected = options->allow_protected ? NULL : protected_why;
-    options->context = &protected;
+    options->context = protected;
     if (options->choose)
         result = prepare(request, findings.count, options->choose_context, err);
     return result < 0 ? result
@@ -340,6 +340,7 @@ static int begin(struct request *request, struct bawn_error *err)
 int apply_run(struct request *request, struct bawn_error *err)
 {
     autowanted struct wanted wanted = {0};
+    autoprotected struct protected_paths protected = {0};
     struct selection selection = {0};
     autodialogue struct dialogue dialogue = {
         .show = {.form = SHOW_TEXT, .has_colours = wants_colour()}};
@@ -361,7 +362,7 @@ int apply_run(struct request *request, struct bawn_error *err)
     options.paths = selection.words.items;
     options.path_count = selection.words.count;
     if (result == 0)
-        result = apply_session(request, &options, &done, err);
+        result = apply_session(request, &options, &protected, &done, err);
     if (result == 0 || result == -ECANCELED)
         result = report(request, &done, false, options.dry_run);
     apply_result_done(&done);

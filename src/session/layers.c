@@ -356,7 +356,6 @@ static bool is_untouched(const struct launch_layer *layer)
 {
     char path[LIMIT_PATH_BYTES];
     char names[256];
-    const struct dirent *entry;
     struct stat top;
     ssize_t length;
     unsigned count = 0;
@@ -366,7 +365,7 @@ static bool is_untouched(const struct launch_layer *layer)
                    (int)(sizeof(path) - sizeof(LAYERS_UPPER) - 1), layer->path);
     length = listxattr(path, names, sizeof(names));
     dir = length >= 0 && stat(path, &top) == 0 && top.st_mode == layer->mode ? opendir(path) : NULL;
-    while (dir && (entry = readdir(dir)))
+    while (dir && readdir(dir))
         count++;
     if (dir)
         (void)closedir(dir);

@@ -38,8 +38,8 @@ static inline int test_open_entry(const char *path, const struct stat *st, int t
                                   struct FTW *ftw)
 {
     (void)st, (void)ftw;
-    if (type == FTW_D || type == FTW_DNR)
-        (void)chmod(path, 0700);
+    if ((type == FTW_D || type == FTW_DNR) && chmod(path, 0700) == 0 && type == FTW_DNR)
+        (void)nftw(path, test_open_entry, 16, FTW_PHYS | FTW_MOUNT); /* what is in it */
     return 0;
 }
 
