@@ -164,8 +164,9 @@ static const char *target_of(const struct line *line)
 {
     static const char root[] = ROOT_POINT "/";
 
-    return strncmp(line->point, root, sizeof(root) - 1) == 0 ? line->point + sizeof(root) - 1
-                                                             : NULL;
+    return line->point && strncmp(line->point, root, sizeof(root) - 1) == 0
+               ? line->point + sizeof(root) - 1
+               : NULL;
 }
 
 static int mask_closed(const struct list *list, const struct line *line, struct bawn_error *err)
