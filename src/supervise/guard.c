@@ -7,7 +7,6 @@
 #include "base/scratch.h"
 #include "policy/build.h"
 #include "policy/fold.h"
-#include "policy/glob.h"
 #include "policy/reach.h"
 #include "wire/rules.h"
 
