@@ -105,9 +105,14 @@ make_repository() {
         [rust]='! command -v rustc >/dev/null || rustc --version'
         [java]='! command -v java >/dev/null || java -version'
     )
+    # What does not work outside cannot work inside: rustc of a rustup that has no toolchain in this home, say.
+    for preset in node go rust java; do
+        (cd "$BATS_TEST_TMPDIR" && eval "${work[$preset]}" && rm -f n) >/dev/null 2>&1 || work[$preset]=true
+    done
 
     for profile in default strict untrusted static overlay; do
         for preset in "${!work[@]}"; do
+            echo "profile $profile, preset $preset"
             run -0 "$BAWN" run -q --profile "$profile" --preset "$preset" -- \
                 sh -c "(echo made >made) 2>/dev/null; cd \"\$(mktemp -d)\" && ${work[$preset]} && echo worked"
             [ "${lines[-1]}" = worked ]
