@@ -295,7 +295,7 @@ static int run(struct front *front, char *const *argv, struct bawn_error *err)
         .own_argv = front->argv,
         .preset = argv && words_have(preset_words, argv[0]) ? argv[0] : NULL,
         .wants_stats = options_has(&front->options, OPTION_STATS),
-        .needs_output = front->json,
+        .needs_output = front->json || options_has(&front->options, OPTION_REVIEW),
         .is_json = front->json,
         .is_quiet = front->quiet,
         .is_detached = options_has(&front->options, OPTION_DETACH),

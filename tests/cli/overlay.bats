@@ -280,6 +280,9 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
 @test "overlay: --review shows what changed when the command has ended" {
     run -0 "$BAWN" run -q --review --overlay . --session "$session" -- sh -c 'echo two >>a'
     [[ $output == *'+two'* ]]
+    # A session that lasts lets go of a pipe, so that who reads it notices its end; not of one that it needs.
+    run -0 "$BAWN" run -q --review --overlay . --session "$session" -- sh -c 'sleep 1; echo three >>a'
+    [[ $output == *'+three'* ]]
     # What is nothing is not shown.
     "$BAWN" discard "$session"
     run -0 "$BAWN" run --review --overlay . --session "$session" -- true
