@@ -74,6 +74,8 @@ for i in range(20000):
     fd = new("f%d" % i); os.write(fd, b"x"); os.close(fd)'
     )
     local way
+    # KERNEL(6.3): until then an overlay makes no file without a name.
+    bounded 32M python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' || unset 'ways[nameless]'
     for way in "${!ways[@]}"; do
         run --separate-stderr bounded 32M python3 -c "$(python "${ways[$way]}
 time.sleep(20)")"
@@ -125,7 +127,13 @@ time.sleep(0.6)')"
 }
 
 @test "room: a short command is told of, too, and keeps its status" {
-    run -3 --separate-stderr bounded 10M python3 -c "$(python 'put(new("f"), 12); sys.exit(3)')"
+    # On a busy machine a look may come before its end.
+    for _ in {1..8}; do
+        run --separate-stderr bounded 10M sh -c 'head -c 12M /dev/zero >f; exit 3'
+        [ "$status" -eq 137 ] || break
+        "$BAWN" discard -q "$session"
+    done
+    [ "$status" -eq 3 ]
     [[ $stderr == *"takes more than 10 MiB (limits.layer_size): its layers hold 12."* ]]
     (($(taken) >= 12))
 }
