@@ -66,7 +66,8 @@ has_asked() {
     [ "$(json_get "$output" 'd["answer"], d["scope"], d["by"]')" = "('deny', 'session', 'client')" ]
     wait_for test -s status2
     [ "$(<status2)" = 2 ]
-    [ -e asked1 ] && [ ! -e asked2 ]
+    [ -e asked1 ]
+    [ ! -e asked2 ]
     run -0 "$BAWN" approve --list
     [ "$output" = "nothing waits for an answer" ]
     wait_for grep -q '"by": "client"' said
@@ -154,7 +155,8 @@ has_asked() {
     pane_has '^> '
     key o
     sleep 0.5
-    [ ! -e asked1 ] && [ ! -e asked3 ]
+    [ ! -e asked1 ]
+    [ ! -e asked3 ]
     if pane_matches "^> $one:1"; then key Down; else key k; key k; key Down; pane_matches "^> $sid:1" || key Up; fi
     pane_has "^> $sid:1"
     sleep 0.5
@@ -182,7 +184,8 @@ has_asked() {
     sleep 0.5
     key q
     pane_has '^\$'
-    [ ! -e asked1 ] && [ ! -e asked2 ]
+    [ ! -e asked1 ]
+    [ ! -e asked2 ]
 }
 
 @test "the terminal is given back on every way out" {
@@ -259,5 +262,6 @@ has_asked() {
     key n
     pane_has '^status 2'
     wait_for grep -q '"by": "terminal"' said
-    [ -e asked ] && [ ! -e asked2 ]
+    [ -e asked ]
+    [ ! -e asked2 ]
 }

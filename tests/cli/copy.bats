@@ -21,10 +21,12 @@ change='cat ~/.agent.json; echo theirs >~/.agent.json.tmp && mv ~/.agent.json.tm
     run -0 --separate-stderr "$BAWN" run --copy "$file" -- sh -c "$change"
     [ "$output" = $'mine\ntheirs' ]
     [ "$stderr" = "bawn: $file: the command changed its copy, and that is gone now"$'\n'"hint: --write-back takes such a copy back; look at it then, for it was written inside" ]
-    [ "$(cat "$file")" = mine ] && [ "$(stat -c '%i %y %z %a' "$file")" = "$before" ]
+    [ "$(cat "$file")" = mine ]
+    [ "$(stat -c '%i %y %z %a' "$file")" = "$before" ]
     # Who changes nothing hears nothing. The mode is that of the original.
     run -0 --separate-stderr "$BAWN" run --copy "$file" -- stat -c '%a %s' "$file"
-    [ "$output" = "640 5" ] && [ -z "$stderr" ]
+    [ "$output" = "640 5" ]
+    [ -z "$stderr" ]
     run -0 --separate-stderr "$BAWN" run --copy "$file" -- sh -c 'echo mine >~/.agent.json; rm ~/.agent.json'
     [ -z "$stderr" ]
     # What is read is the file as it is now, with a plan that was kept.
@@ -54,7 +56,8 @@ rename='import os, sys; os.rename(os.path.expanduser(sys.argv[1]), os.path.expan
     # Nothing changed, nothing written. In the middle of a command that fails or is ended, too.
     before=$(stat -c '%i %z' "$file")
     run -0 --separate-stderr "$BAWN" run --copy "$file" --write-back -- true
-    [ -z "$stderr" ] && [ "$(stat -c '%i %z' "$file")" = "$before" ]
+    [ -z "$stderr" ]
+    [ "$(stat -c '%i %z' "$file")" = "$before" ]
     run -3 "$BAWN" run --copy "$file" --write-back -- sh -c 'echo failed >~/.agent.json; exit 3'
     [ "$(cat "$file")" = failed ]
     run -124 "$BAWN" run --copy "$file" --write-back --timeout 1 -- sh -c 'echo late >~/.agent.json; sleep 60'
@@ -65,9 +68,11 @@ rename='import os, sys; os.rename(os.path.expanduser(sys.argv[1]), os.path.expan
     rm "$file"
     printf 'sandbox: {paths: {agent: {root: ~/.agent.json, mode: copy}}}\n' >policy.yaml
     run -0 --separate-stderr "$BAWN" run --policy policy.yaml -- sh -c 'cat ~/.agent.json 2>/dev/null || echo theirs >~/.agent.json'
-    [[ $stderr == *"changed its copy"* ]] && [ ! -e "$file" ]
+    [[ $stderr == *"changed its copy"* ]]
+    [ ! -e "$file" ]
     run -0 "$BAWN" run --policy policy.yaml --write-back -- sh -c 'echo theirs >~/.agent.json'
-    [ "$(cat "$file")" = theirs ] && [ "$(stat -c %a "$file")" = 600 ]
+    [ "$(cat "$file")" = theirs ]
+    [ "$(stat -c %a "$file")" = 600 ]
 }
 
 @test "copy: a file that changed outside meanwhile is not replaced" {
@@ -138,7 +143,8 @@ rename='import os, sys; os.rename(os.path.expanduser(sys.argv[1]), os.path.expan
     ln -s dot/agent.json "$file"
     run -0 "$BAWN" run --copy "$file" --write-back -- sh -c 'cat ~/.agent.json; echo theirs >~/.agent.json'
     [ "${lines[0]}" = mine ]
-    [ -L "$file" ] && [ "$(cat "$HOME/dot/agent.json")" = theirs ]
+    [ -L "$file" ]
+    [ "$(cat "$HOME/dot/agent.json")" = theirs ]
 }
 
 @test "copy: in a kept home it is made once, and is not an older one that is written back" {

@@ -65,7 +65,8 @@ END
 
 @test "explain: what is held is held with it, too" {
     run "$BAWN" run -q --explain -- sh -c "echo x >.envrc; mkdir -p sub/.git && echo x >sub/.git/config; echo fine >file"
-    [ ! -e .envrc ] && [ ! -e sub/.git/config ]
+    [ ! -e .envrc ]
+    [ ! -e sub/.git/config ]
     [ "$(cat file)" = fine ]
 }
 

@@ -44,7 +44,8 @@ kept_home() {
 @test "home: what is granted in it is the host's" {
     run -0 "$BAWN" run --ro ~/tool -- sh -c 'cat ~/tool/name; echo x >~/tool/name || echo refused; echo y >~/beside'
     [[ $output == tool*refused ]]
-    [ "$(cat "$HOME/tool/name")" = tool ] && [ ! -e "$HOME/beside" ]
+    [ "$(cat "$HOME/tool/name")" = tool ]
+    [ ! -e "$HOME/beside" ]
     run -0 "$BAWN" run --rw ~/tool -- sh -c 'echo new >~/tool/name'
     [ "$(cat "$HOME/tool/name")" = new ]
     run -0 "$BAWN" run --ro ~ -- sh -c 'cat ~/.bashrc; cat ~/.ssh/id_rsa || echo refused'
@@ -86,7 +87,8 @@ kept_home() {
     memory=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 8 / 1024 * 1024))
     [ "$memory" -gt $((256 * 1024)) ] || memory=$((256 * 1024))
     run -0 "$BAWN" run -- df -k --output=size /tmp
-    [ "${lines[1]// /}" -le "$memory" ] && [ "${lines[1]// /}" -ge $((memory - memory / 4)) ]
+    [ "${lines[1]// /}" -le "$memory" ]
+    [ "${lines[1]// /}" -ge $((memory - memory / 4)) ]
 }
 
 @test "a program that the policy does not show: where it is, and what would show it" {

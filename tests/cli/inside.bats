@@ -71,7 +71,8 @@ refused() {
     refused "has no way there"
     inside -- connect 198.51.100.1:443
     refused "has no way there"
-    [ ! -e later ] && [ ! -e .envrc ]
+    [ ! -e later ]
+    [ ! -e .envrc ]
 }
 
 @test "check answers yes to what the sandbox that it runs in allows" {
@@ -85,7 +86,8 @@ refused() {
     [ "$status" -eq 0 ]
     inside -- connect 127.0.0.1:80 '[::1]:80' localhost:80
     [ "$status" -eq 0 ]
-    [ ! -e new ] && [ ! -e sub/new ]
+    [ ! -e new ]
+    [ ! -e sub/new ]
     # Outside there is no outer sandbox.
     run -0 "$BAWN" check --isolated --rw / --reads static read /srv/x
     # A refusal of its own comes first.

@@ -47,7 +47,8 @@ end_inside() {
     ln -s .env link
     end_inside
     [[ $output != *secret* ]]
-    [ ! -e moved ] && [ ! -e linked ]
+    [ ! -e moved ]
+    [ ! -e linked ]
 }
 
 @test "late: another name of the same file is not hidden, nor a file of the same ending" {
@@ -157,6 +158,7 @@ END
     status=0
     wait "$inside" || status=$?
     cat out
-    [ "$status" -ne 0 ] && [ "$status" -ne 125 ]
+    [ "$status" -ne 0 ]
+    [ "$status" -ne 125 ]
     [[ $(<out) == *"Permission denied"* && $(<out) != *secret* ]]
 }

@@ -39,7 +39,8 @@ python() {
         [[ ${stderr_lines[0]} == *"its layers hold "*" GiB" ]]
     [[ ${stderr_lines[1]} == "hint: raise it with --set sandbox.limits.layer_size="*"; what it changed is still there: bawn diff $session" ]]
     (($(taken) > 32))
-    [ ! -e big ] && [ "$(cat a)" = one ]
+    [ ! -e big ]
+    [ "$(cat a)" = one ]
     grep -q '"limit.layer_size"' "$BATS_TEST_TMPDIR/seen"
     run -0 "$BAWN" diff "$session" --list
     [ "$output" = $'M  a\nA  big' ]
@@ -227,7 +228,9 @@ assert rows["sandbox.limits.layer_size"] == "half of the free room", rows' <<<"$
     [ -d "$(place)/$session" ]
     run -0 "$BAWN" rm "$sid" "$session"
     [ "$output" = "removed $sid, $session" ]
-    [ ! -e "$(place)/$session" ] && [ ! -e "$(place)/$sid" ] && [ ! -e "$(place)/../sessions/$sid" ]
+    [ ! -e "$(place)/$session" ]
+    [ ! -e "$(place)/$sid" ]
+    [ ! -e "$(place)/../sessions/$sid" ]
     run -0 "$BAWN" ps --all
     [[ $output != *"$sid"* && $output != *"$session"* ]]
     # The trail is not touched.
@@ -254,15 +257,18 @@ assert rows["sandbox.limits.layer_size"] == "half of the free room", rows' <<<"$
     mkdir -p "$(place)/$session/new/upper"
     run -0 "$BAWN" gc
     [[ $output == *" of $session: half made"* ]]
-    [ ! -e "$(place)/$session/new" ] && [ -e "$(place)/$session/0/upper/x" ]
+    [ ! -e "$(place)/$session/new" ]
+    [ -e "$(place)/$session/0/upper/x" ]
     "$BAWN" apply -q "$session"
     run -0 "$BAWN" gc
-    [[ $output != *"$session"* ]] && [ -e "$(place)/$session/journal.last" ]
+    [[ $output != *"$session"* ]]
+    [ -e "$(place)/$session/journal.last" ]
     bounded 100M sh -c 'echo y >y'
     touch -d '8 days ago' "$(place)/$session/journal.last"
     run -0 "$BAWN" gc --json
     [ "$(json_get "$output" "[f for f in d['freed'] if f['session'] == '$session'][0]['why']")" = "kept for undo" ]
-    [ ! -e "$(place)/$session/journal.last" ] && [ -e "$(place)/$session/0/upper/y" ]
+    [ ! -e "$(place)/$session/journal.last" ]
+    [ -e "$(place)/$session/0/upper/y" ]
     run -125 "$BAWN" undo "$session"
     "$BAWN" apply -q "$session"
     touch -d '8 days ago' "$(place)/$session/journal.last"
@@ -288,7 +294,9 @@ assert rows["sandbox.limits.layer_size"] == "half of the free room", rows' <<<"$
     [ "$(stat -c %Y "$(place)/$old")" -lt $(($(date +%s) - 200 * 86400)) ]
     run -0 "$BAWN" gc --older 250d
     [[ $output == *"freed "*" of $old: not used for so long"* && $output != *"$used"* ]]
-    [ ! -e "$(place)/$old" ] && [ -e "$(place)/$used" ] && [ -e "$(place)/$session" ]
+    [ ! -e "$(place)/$old" ]
+    [ -e "$(place)/$used" ]
+    [ -e "$(place)/$session" ]
     wait $!
     run -125 --separate-stderr "$BAWN" gc --older soon
     has_error_and_hint

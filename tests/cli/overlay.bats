@@ -56,9 +56,11 @@ place() { echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/chan
     [ -z "$stderr" ]
     [ ! -e "$(place)/$session" ]
     run -0 --separate-stderr "$BAWN" run --overlay . --session "$session" -- cat a
-    [ -z "$stderr" ] && [ ! -e "$(place)/$session" ]
+    [ -z "$stderr" ]
+    [ ! -e "$(place)/$session" ]
     run -0 --separate-stderr "$BAWN" run -q --overlay . --session "$session" -- touch new
-    [ -z "$stderr" ] && [ -d "$(place)/$session" ]
+    [ -z "$stderr" ]
+    [ -d "$(place)/$session" ]
 }
 
 @test "overlay: diff shows lines, lists, counts, JSON, and a patch that git takes" {
@@ -76,7 +78,8 @@ place() { echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/chan
     run -0 --separate-stderr "$BAWN" diff "$session" --list
     [ "$output" = $'R  a -> b\nA  bin\nA  esc\nD  link\nM  main.c\nA  n/\nA  n/f' ]
     run -0 "$BAWN" diff "$session" esc
-    [[ $output == *'+\x1b[31mred'* ]] && [[ $output != *$'\033'* ]]
+    [[ $output == *'+\x1b[31mred'* ]]
+    [[ $output != *$'\033'* ]]
     run -0 "$BAWN" diff "$session" --stat
     [[ $output == *" main.c | +1 -1"* ]]
     run -0 "$BAWN" diff "$session" --json
@@ -100,10 +103,16 @@ assert rows["b"]["from"] == "a" and rows["link"]["kind"] == "deleted", rows' <<<
     [ "$(state | unnumbered)" = "$before" ]
     run -0 "$BAWN" apply "$session"
     [[ $output == "applied "*" changes of session $session" ]]
-    [ "$(cat a)" = $'one\ntwo' ] && [ "$(stat -c %a a)" = 600 ] && [ "$(ls sub)" = n ] && [ -e x.c ] && [ ! -e main.c ]
-    [ "$(readlink link)" = b ] && [ a -ef hard ]
+    [ "$(cat a)" = $'one\ntwo' ]
+    [ "$(stat -c %a a)" = 600 ]
+    [ "$(ls sub)" = n ]
+    [ -e x.c ]
+    [ ! -e main.c ]
+    [ "$(readlink link)" = b ]
+    [ a -ef hard ]
     run -0 --separate-stderr "$BAWN" diff "$session"
-    [ -z "$output" ] && [[ $stderr == *"changed nothing"* ]]
+    [ -z "$output" ]
+    [[ $stderr == *"changed nothing"* ]]
     run -0 "$BAWN" undo "$session"
     # Directories have new times.
     [ "$(state | unnumbered | grep -v ' d ')" = "$(grep -v ' d ' <<<"$before")" ] ||
@@ -124,7 +133,8 @@ assert rows["b"]["from"] == "a" and rows["link"]["kind"] == "deleted", rows' <<<
 rows = {row["path"].rsplit("/", 1)[1]: row for row in json.load(sys.stdin)["paths"]}
 assert rows["lines"]["fate"] == "conflict" and rows["lines"]["why"], rows' <<<"$output"
     run -0 "$BAWN" apply "$session" --conflicts merge
-    [ "$(sed -n '2p;18p' lines)" = $'two\neighteen' ] && [ "$(cat n)" = n ]
+    [ "$(sed -n '2p;18p' lines)" = $'two\neighteen' ]
+    [ "$(cat n)" = n ]
     # Where lines overlap nothing is joined.
     inside sh -c 'sed -i "s/^two$/inside/" lines'
     sed -i 's/^two$/outside/' lines
@@ -140,25 +150,31 @@ assert rows["lines"]["fate"] == "conflict" and rows["lines"]["why"], rows' <<<"$
     inside sh -c 'echo evil >.git/hooks/pre-commit; mkdir -p d/.vscode; echo {} >d/.vscode/tasks.json; echo ok >ok'
     [ ! -e .git/hooks/pre-commit ]
     run -1 --separate-stderr "$BAWN" apply "$session"
-    [[ $stderr == *".git/hooks/pre-commit"*"--protected"* ]] && [[ $stderr == *".vscode"* ]]
-    [ ! -e ok ] && [ ! -e d ]
+    [[ $stderr == *".git/hooks/pre-commit"*"--protected"* ]]
+    [[ $stderr == *".vscode"* ]]
+    [ ! -e ok ]
+    [ ! -e d ]
     run -0 "$BAWN" apply "$session" ok
-    [ "$(cat ok)" = ok ] && [ ! -e .git/hooks/pre-commit ]
+    [ "$(cat ok)" = ok ]
+    [ ! -e .git/hooks/pre-commit ]
     run -0 "$BAWN" apply "$session" --protected
-    [ "$(cat .git/hooks/pre-commit)" = evil ] && [ -e d/.vscode/tasks.json ]
+    [ "$(cat .git/hooks/pre-commit)" = evil ]
+    [ -e d/.vscode/tasks.json ]
 }
 
 @test "overlay: paths and globs select; sockets and set-user-id are never taken" {
     inside sh -c 'mkdir n; echo 1 >n/x.c; echo 2 >n/y.h; echo 3 >z.c; printf "#!/bin/sh\n" >s; chmod 4755 s 2>/dev/null || true
         python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")"'
     run -0 "$BAWN" apply "$session" --file '*.c'
-    [ "$(find . -name '*.c' | sort)" = $'./main.c\n./n/x.c\n./z.c' ] && [ ! -e n/y.h ]
+    [ "$(find . -name '*.c' | sort)" = $'./main.c\n./n/x.c\n./z.c' ]
+    [ ! -e n/y.h ]
     run -0 "$BAWN" apply "$session" n
     [ -e n/y.h ]
     run -1 --separate-stderr "$BAWN" apply "$session"
     [[ $stderr == *"/sock"* ]]
     run -0 "$BAWN" apply "$session" --skip-unfit
-    [ ! -e sock ] && [ ! -u s ]
+    [ ! -e sock ]
+    [ ! -u s ]
     run -125 --separate-stderr "$BAWN" apply "$session" /etc
     has_error_and_hint
 }
@@ -201,7 +217,9 @@ assert rows["lines"]["fate"] == "conflict" and rows["lines"]["why"], rows' <<<"$
 
 @test "overlay: the profile static works for what reads the host, and asks nobody" {
     run -0 --separate-stderr "$BAWN" run --profile static --session "$session" -- sh -c 'cat /etc/hostname >n; ls /usr | head -n 1 >>n; git init -q r && ls -A r'
-    [ "$output" = .git ] && [ ! -e n ] && [ ! -e r ]
+    [ "$output" = .git ]
+    [ ! -e n ]
+    [ ! -e r ]
     run -0 "$BAWN" apply "$session" n
     [ -s n ]
 }
@@ -234,7 +252,10 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     "$BAWN" stop --timeout 0 "$sid" >/dev/null
     forget_kept
     run -0 "$BAWN" apply "$session" --protected
-    [ "$(cat b)" = $'one\nbegun' ] && [ "$(ls sub)" = n ] && [ -e .git/hooks/x ] && [ "$(cat .env)" = s ]
+    [ "$(cat b)" = $'one\nbegun' ]
+    [ "$(ls sub)" = n ]
+    [ -e .git/hooks/x ]
+    [ "$(cat .env)" = s ]
 }
 
 @test "overlay: what git keeps of a repository around the workspace is kept apart, too" {
@@ -246,9 +267,11 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
     before=$(git rev-parse HEAD)
     run -0 "$BAWN" run -q --overlay . --session "$session" -- sh -c 'echo x >f && git add f && git -c user.name=a -c user.email=a@b.example commit -qm two && git log --oneline | wc -l'
     [ "$output" = 2 ]
-    [ "$(git rev-parse HEAD)" = "$before" ] && [ -z "$(git --no-optional-locks status --porcelain)" ]
+    [ "$(git rev-parse HEAD)" = "$before" ]
+    [ -z "$(git --no-optional-locks status --porcelain)" ]
     run -0 "$BAWN" apply "$session" --protected
-    [ "$(git log --oneline | wc -l)" = 2 ] && [ -z "$(git --no-optional-locks status --porcelain)" ]
+    [ "$(git log --oneline | wc -l)" = 2 ]
+    [ -z "$(git --no-optional-locks status --porcelain)" ]
     run -0 "$BAWN" undo "$session"
     [ "$(git rev-parse HEAD)" = "$before" ]
 }
@@ -298,14 +321,16 @@ print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"'
 }
 
 @test "overlay: what was written just before is no conflict, and a path is no pattern" {
-    for i in 1 2 3 4 5 6; do
-        echo "$i" >a
+    for number in 1 2 3 4 5 6; do
+        echo "$number" >a
         inside sh -c 'echo x >>a; echo 1 >"[a]"; echo 2 >"*"; echo 3 >b'
         run -0 "$BAWN" apply "$session" a
-        [ "$(cat a)" = "$i"$'\nx' ] && [ ! -e b ]
+        [ "$(cat a)" = "$number"$'\nx' ]
+        [ ! -e b ]
     done
     run -0 "$BAWN" apply "$session" '*'
-    [ "$(cat '*')" = 2 ] && [ ! -e b ]
+    [ "$(cat '*')" = 2 ]
+    [ ! -e b ]
     run -0 "$BAWN" apply "$session" '[a]'
     [ ! -e b ]
     run -125 "$BAWN" apply "$session" ''
@@ -506,7 +531,8 @@ while time.time() < end:
     run -0 timeout 60 "$BAWN" apply "$session" names deep one
     cmp names/150 one
     run -0 timeout 60 "$BAWN" undo "$session"
-    [ ! -e names ] && [ ! -e deep ]
+    [ ! -e names ]
+    [ ! -e deep ]
 }
 
 @test "overlay: where the kernel makes none bawn refuses, says what to do, and leaves nothing" {
@@ -534,5 +560,13 @@ while time.time() < end:
     has_error_and_hint
     "$BAWN" stop --timeout 0 "$other" >/dev/null
     run -0 "$BAWN" stop --timeout 0 "$session"
+    # So it does afterwards; of several the last is meant.
+    run -137 "$BAWN" wait "$session"
+    [[ $output == "$sid ended"* ]]
+    sid=$("$BAWN" run -q --detach --overlay . --session "$session" -- sh -c 'echo said; exit 3')
+    run -3 "$BAWN" wait "$session"
+    [[ $output == "$sid ended"* ]]
+    run -0 "$BAWN" logs "$session"
+    [ "$output" = said ]
     forget_kept
 }

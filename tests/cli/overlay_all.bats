@@ -196,7 +196,9 @@ A  /srv/work/out' ]
     fi
     before=$(stat -c '%Y %i' /etc /usr/bin)
     run -0 "$BAWN" run -q --overlay-all --session "$session" -- sh -c 'echo x >/etc/bawn-new; rm /etc/hostname; cp /bin/true /usr/bin/bawn-new; /usr/bin/bawn-new && ls /etc/bawn-new'
-    [ "$(stat -c '%Y %i' /etc /usr/bin)" = "$before" ] && [ -e /etc/hostname ] && [ ! -e /etc/bawn-new ]
+    [ "$(stat -c '%Y %i' /etc /usr/bin)" = "$before" ]
+    [ -e /etc/hostname ]
+    [ ! -e /etc/bawn-new ]
     run -0 "$BAWN" diff "$session" --list
     [[ $output == *$'A  /etc/bawn-new\n'* && $output == *$'D  /etc/hostname\n'* ]]
     [[ $output == *'A  /usr/bin/bawn-new  (executable)'* ]]

@@ -323,7 +323,8 @@ sandbox: {network: false}' >off.yaml
     run -0 "$BAWN" plan --policy new.yaml
     [ ! -e "$HOME/new" ]
     run -0 --separate-stderr "$BAWN" run --policy new.yaml -- sh -c 'echo made >~/new/dir/x'
-    [ "$(cat "$HOME/new/dir/x")" = made ] && [ -z "$stderr" ]
+    [ "$(cat "$HOME/new/dir/x")" = made ]
+    [ -z "$stderr" ]
     run -0 "$BAWN" policy export --policy new.yaml
     [[ $output == *"mode: rw, make: true}"* ]]
     write_policy new.yaml /dev/null/new rw
@@ -351,7 +352,8 @@ sandbox: {network: false}' >off.yaml
     run -0 "$BAWN" check --rw-new "$WORK/new/dir" write "$WORK/new/dir/x"
     [ ! -e "$WORK/new" ]
     run -0 --separate-stderr "$BAWN" run --rw-new "$HOME/new/dir" -- sh -c 'echo made >~/new/dir/x'
-    [ "$(cat "$HOME/new/dir/x")" = made ] && [ -z "$stderr" ]
+    [ "$(cat "$HOME/new/dir/x")" = made ]
+    [ -z "$stderr" ]
     mkdir .bawn "$HOME/other"
     printf 'version: 1\nsandbox:\n  paths:\n    other: {root: %s, mode: rw}\n' "$HOME/other" >.bawn/policy.yaml
     run -0 --separate-stderr "$BAWN" run -- true

@@ -64,7 +64,8 @@ teardown() {
     asked 'wants    to write'
     key q
     pane_has '^status 2'
-    [ ! -e asked ] && [ ! -e asked2 ]
+    [ ! -e asked ]
+    [ ! -e asked2 ]
 }
 
 @test "what is typed ahead, and pasted, answers nothing" {
@@ -237,7 +238,8 @@ teardown() {
     sleep 0.8
     key o
     pane_has '^all'
-    [ -e asked2 ] && [ ! -e asked1 ]
+    [ -e asked2 ]
+    [ ! -e asked1 ]
     keys "$BAWN run -q -- sh -c 'trap \"\" HUP; echo x >asked1; echo \$? >status'"
     asked 'asked1$'
     tmux_at kill-server
@@ -259,7 +261,8 @@ teardown() {
     sleep 0.8
     key Enter
     pane_has '^status 2'
-    [ -e asked ] && [ ! -e asked2 ]
+    [ -e asked ]
+    [ ! -e asked2 ]
     [ "$(<log)" = $'status 0\nstatus 2' ]
     # A terminal of which nobody knows what it can do.
     keys "clear; TERM=dumb $BAWN run -q -- sh -c 'echo x >asked2; echo status \$?'"

@@ -446,7 +446,11 @@ calls_of() {
 @test "run: protected names can be neither made nor written, and nothing is left" {
     run "$BAWN" run -- sh -c 'mkdir -p .git/hooks; echo x >.bashrc; mkdir .vscode; mkdir d && mv d .idea; ln -s /etc .envrc'
     [ "$status" -ne 0 ]
-    [ ! -e .bashrc ] && [ ! -e .vscode ] && [ ! -e .idea ] && [ ! -L .envrc ] && [ ! -e .git/hooks ]
+    [ ! -e .bashrc ]
+    [ ! -e .vscode ]
+    [ ! -e .idea ]
+    [ ! -L .envrc ]
+    [ ! -e .git/hooks ]
 }
 
 @test "run: --stats says what was used" {
@@ -851,7 +855,10 @@ END
         ls "$0" && echo "sees $0"; touch "$0/x" && echo "writes in $0"; true' "$here"
     [ "$output" = $'/workspace\n/workspace' ]
     [ "$(cat src/made)" = new ]
-    [ ! -e .git/hooks/pre-commit ] && [ ! -e .vscode ] && [ ! -e sub/.git/hooks ] && [ ! -e x ]
+    [ ! -e .git/hooks/pre-commit ]
+    [ ! -e .vscode ]
+    [ ! -e sub/.git/hooks ]
+    [ ! -e x ]
     rm -rf src/made there sub/.git
     cd src
     run -0 "$BAWN" run -C .. --workspace-mount /a/b -- sh -c 'pwd; cd ..; git --version >/dev/null; pwd'
@@ -875,7 +882,8 @@ END
     mkdir place
     echo hidden >place/file
     run -0 "$BAWN" run --private "$home/place" -- sh -c 'ls -A place; echo new >place/new'
-    [ -z "$output" ] && [ "$(ls -A place)" = file ]
+    [ -z "$output" ]
+    [ "$(ls -A place)" = file ]
 }
 
 @test "run: the profile strict starts in a home that has no cache" {
@@ -930,7 +938,8 @@ END
     done
     # What can be read only is not opened again to be written.
     run "$BAWN" run --fd 5 -- sh -c 'echo changed >/proc/self/fd/5'
-    [ "$status" -ne 0 ] && [ "$(cat "$BATS_TEST_TMPDIR/other/file")" = given ]
+    [ "$status" -ne 0 ]
+    [ "$(cat "$BATS_TEST_TMPDIR/other/file")" = given ]
     # The numbers that bawn itself uses inside are as good as others.
     for number in 3 4 7 8 9 255; do
         run -0 "$BAWN" run --fd "$number" -- sh -c "cat /proc/self/fd/$number" 3<&5 4<&5 7<&5 8<&5 9<&5 255<&5
