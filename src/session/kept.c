@@ -244,6 +244,20 @@ void kept_sweep(const struct kept_place *kept)
     vec_done(&ended);
 }
 
+/* Of several sessions that changed the same layers, one after the other, the last is meant. */
+static bool find_called(const struct kept_place *kept, const struct registry_names *names,
+                        const char *word, char sid[SID_BYTES])
+{
+    for (size_t i = names->sids.count; i-- > 0;) {
+        autoclose int dir_fd = kept_enter(kept, names->sids.items[i]);
+        autofree char *record = dir_fd < 0 ? NULL : kept_record(dir_fd);
+
+        if (record && registry_is_called(record, word))
+            return snprintf(sid, SID_BYTES, "%s", names->sids.items[i]) > 0;
+    }
+    return false;
+}
+
 int kept_find(const struct kept_place *kept, const char *word, char sid[SID_BYTES],
               struct bawn_error *err)
 {
@@ -258,7 +272,7 @@ int kept_find(const struct kept_place *kept, const char *word, char sid[SID_BYTE
         if (!word || strncmp(*name, word, strlen(word)) == 0)
             found += snprintf(sid, SID_BYTES, "%s", *name) > 0;
     }
-    if (found == 1)
+    if (found == 1 || (found == 0 && word && find_called(kept, &names, word, sid)))
         return 0;
     text_escape(shown, sizeof(shown), word ? word : "", word ? strlen(word) : 0, TEXT_ONE_LINE);
     if (!word && found == 0)

@@ -71,8 +71,8 @@ bool kept_look(int dir_fd, struct kept_end *ret_end);
 char *kept_record(int dir_fd);
 /* All that are there, sorted by name. */
 int kept_list(const struct kept_place *kept, struct registry_names *names, struct bawn_error *err);
-/* The one whose SID begins with word; NULL: the only one. -ESRCH, -EINVAL: as of sessions that
- * run. */
+/* The one whose SID begins with word, or the last whose changes are called so; NULL: the only one.
+ * -ESRCH, -EINVAL: as of sessions that run. */
 int kept_find(const struct kept_place *kept, const char *word, char sid[SID_BYTES],
               struct bawn_error *err);
 

@@ -188,17 +188,22 @@ static int refuse_sid(const char *word, size_t living, size_t found, struct bawn
     return found > 1 ? -EINVAL : -ESRCH;
 }
 
-/* Whether its changes are kept under that name (--session). The record is bawn's own, and in a
- * string of a command's a quote is escaped. */
+/* The record is bawn's own, and in a string of a command's a quote is escaped. */
+bool registry_is_called(const char *record, const char *name)
+{
+    char member[LAYERS_NAME_BYTES + 32];
+
+    if (!layers_is_name(name))
+        return false;
+    (void)snprintf(member, sizeof(member), "\"" REGISTRY_CHANGES "\": \"%s\"", name);
+    return strstr(record, member);
+}
+
 static bool is_called(const struct registry *registry, const char *sid, const char *word)
 {
     autofree char *record = NULL;
-    char member[LAYERS_NAME_BYTES + 32];
 
-    if (!layers_is_name(word) || registry_read(registry, sid, &record, NULL) < 0)
-        return false;
-    (void)snprintf(member, sizeof(member), "\"" REGISTRY_CHANGES "\": \"%s\"", word);
-    return strstr(record, member);
+    return registry_read(registry, sid, &record, NULL) == 0 && registry_is_called(record, word);
 }
 
 /* The sessions that word may mean: those that begin with it or are called so, and that live. */

@@ -68,6 +68,8 @@ pid_t registry_stopped(int sock);
 /* Reads the record of a session. Free with free(). */
 int registry_read(const struct registry *registry, const char *sid, char **ret_record,
                   struct bawn_error *err);
+/* Whether the changes of the session with that record are kept under that name (--session). */
+bool registry_is_called(const char *record, const char *name);
 
 /* Takes away the directory of a session, by its SID or by the name it was made under; and the
  * registry with the last one. */
