@@ -43,55 +43,61 @@ static uint32_t map_hash(uint64_t scope, const char *key, size_t key_length)
 void map_done(struct map *map)
 {
     free(map->entries);
+    free(map->slots);
     memset(map, 0, sizeof(*map));
 }
 
 /* Where an entry with this key is, or would be. */
-static struct map_entry *map_slot(const struct map *map, const struct map_entry *wanted)
+static struct map_slot *find_slot(const struct map *map, uint32_t hash, uint64_t scope,
+                                  const char *key, size_t key_length)
 {
     size_t mask = map->size - 1;
 
-    for (size_t i = wanted->hash & mask;; i = (i + 1) & mask) {
-        struct map_entry *entry = &map->entries[i];
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        struct map_slot *slot = &map->slots[i];
+        const struct map_entry *entry;
 
-        if (!entry->value || (entry->hash == wanted->hash && entry->scope == wanted->scope &&
-                              entry->key_length == wanted->key_length &&
-                              memcmp(entry->key, wanted->key, wanted->key_length) == 0))
-            return entry;
+        if (!slot->number)
+            return slot;
+        entry = &map->entries[slot->number - 1];
+        if (slot->hash == hash && entry->scope == scope && entry->key_length == key_length &&
+            memcmp(entry->key, key, key_length) == 0)
+            return slot;
     }
-}
-
-static struct map_entry map_entry_of(uint64_t scope, const char *key, size_t key_length)
-{
-    return (struct map_entry){.key = key,
-                              .key_length = key_length,
-                              .scope = scope,
-                              .hash = map_hash(scope, key, key_length)};
 }
 
 void *map_get(const struct map *map, uint64_t scope, const char *key, size_t key_length)
 {
-    const struct map_entry wanted = map_entry_of(scope, key, key_length);
+    const struct map_slot *slot;
 
-    return map->size ? map_slot(map, &wanted)->value : NULL;
+    if (!map->size)
+        return NULL;
+    slot = find_slot(map, map_hash(scope, key, key_length), scope, key, key_length);
+    return slot->number ? map->entries[slot->number - 1].value : NULL;
 }
 
 static bool map_resize(struct map *map, size_t size)
 {
-    struct map bigger = {.size = size};
+    struct map_slot *slots = calloc(size, sizeof(*slots));
+    struct map_entry *entries = slots ? realloc(map->entries, size / 2 * sizeof(*entries)) : NULL;
 
-    bigger.entries = calloc(bigger.size, sizeof(*bigger.entries));
-    if (!bigger.entries)
+    if (!entries) {
+        free(slots);
         return false;
-    for (size_t i = 0; i < map->size; i++) {
-        const struct map_entry *entry = &map->entries[i];
-
-        if (entry->value)
-            *map_slot(&bigger, entry) = *entry;
     }
-    free(map->entries);
-    map->entries = bigger.entries;
-    map->size = bigger.size;
+    for (size_t i = 0; i < map->size; i++) {
+        size_t at = map->slots[i].hash & (size - 1);
+
+        if (!map->slots[i].number)
+            continue;
+        while (slots[at].number)
+            at = (at + 1) & (size - 1);
+        slots[at] = map->slots[i];
+    }
+    free(map->slots);
+    map->entries = entries;
+    map->slots = slots;
+    map->size = size;
     return true;
 }
 
@@ -106,16 +112,16 @@ bool map_reserve(struct map *map, size_t count)
 
 bool map_put(struct map *map, uint64_t scope, const char *key, size_t key_length, void *value)
 {
-    struct map_entry wanted = map_entry_of(scope, key, key_length);
-    struct map_entry *entry;
+    uint32_t hash = map_hash(scope, key, key_length);
+    struct map_slot *slot;
 
     /* At most half full, so that a look-up ends soon. */
-    if ((map->count + 1) * 2 > map->size && !map_resize(map, map->size ? map->size * 2 : MAP_LEAST))
+    if (map->count == map->size / 2 && !map_resize(map, map->size ? map->size * 2 : MAP_LEAST))
         return false;
-    entry = map_slot(map, &wanted);
-    if (!entry->value)
-        map->count++;
-    wanted.value = value;
-    *entry = wanted;
+    slot = find_slot(map, hash, scope, key, key_length);
+    if (!slot->number)
+        *slot = (struct map_slot){.hash = hash, .number = (uint32_t)++map->count};
+    map->entries[slot->number - 1] =
+        (struct map_entry){.key = key, .key_length = key_length, .scope = scope, .value = value};
     return true;
 }

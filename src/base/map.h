@@ -11,14 +11,21 @@ struct map_entry {
     const char *key;
     size_t key_length;
     uint64_t scope;
-    uint32_t hash; /* of the three */
-    void *value;   /* NULL: free slot */
+    void *value;
 };
 
+struct map_slot {
+    uint32_t hash;   /* of scope and key */
+    uint32_t number; /* of the entry, from 1; 0: free */
+};
+
+/* The slots say where the entries are, which lie side by side: a table that is half empty is then
+ * small. */
 struct map {
     struct map_entry *entries;
+    struct map_slot *slots;
     size_t count;
-    size_t size; /* 0 or a power of two */
+    size_t size; /* of the slots: 0 or a power of two; there is room for half as many entries */
 };
 
 void map_done(struct map *map);
