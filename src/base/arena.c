@@ -13,7 +13,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { ARENA_BLOCK_BYTES = 16 * 1024 };
+enum { BLOCK_LEAST = 16 * 1024, BLOCK_MOST = 256 * 1024 };
 
 struct arena_block {
     struct arena_block *older;
@@ -44,22 +44,38 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     return block;
 }
 
-bool arena_reserve(struct arena *arena, size_t size)
+/* KERNEL(5.14): to take pages together costs a fraction of meeting each one alone. */
+static void take_pages(const struct arena_block *block)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)block + page - 1) / page * page;
+    uintptr_t end = (uintptr_t)block->bytes + block->size;
+
+    if (end > begin)
+        (void)madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+}
+
+bool arena_reserve(struct arena *arena, size_t size)
+{
     const struct arena_block *block = arena->newest;
-    uintptr_t begin;
 
     if (block && block->size - block->used >= size)
         return true;
     block = add_block(arena, size);
-    if (!block)
-        return false;
-    /* KERNEL(5.14): to take pages together costs a fraction of meeting each one alone. */
-    begin = ((uintptr_t)block + page - 1) / page * page;
-    if ((uintptr_t)block->bytes + size > begin)
-        (void)madvise((void *)begin, (uintptr_t)block->bytes + size - begin, MADV_POPULATE_WRITE);
-    return true;
+    if (block)
+        take_pages(block);
+    return block;
+}
+
+/* Each block is twice the one before: what has grown goes on growing. */
+static bool add_room(struct arena *arena, size_t size)
+{
+    const struct arena_block *block = arena->newest;
+    size_t room = block ? block->size * 2 : BLOCK_LEAST;
+
+    if (room > BLOCK_MOST)
+        room = BLOCK_MOST;
+    return arena_reserve(arena, room > size ? room : size);
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
@@ -72,9 +88,9 @@ void *arena_alloc(struct arena *arena, size_t size)
         return NULL;
     size = (size + align - 1) / align * align;
     if (!block || block->size - block->used < size) {
-        block = add_block(arena, size > ARENA_BLOCK_BYTES ? size : ARENA_BLOCK_BYTES);
-        if (!block)
+        if (!add_room(arena, size))
             return NULL;
+        block = arena->newest;
     }
     memory = block->bytes + block->used;
     block->used += size;
@@ -117,4 +133,25 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     (void)vsnprintf(text, (size_t)length + 1, format, args);
     va_end(args);
     return text;
+}
+
+char *arena_join(struct arena *arena, ...)
+{
+    size_t length = 0;
+    va_list texts;
+    char *joined;
+    char *end;
+
+    va_start(texts, arena);
+    for (const char *text; (text = va_arg(texts, const char *));)
+        length += strlen(text);
+    va_end(texts);
+    joined = end = arena_alloc(arena, length + 1);
+    if (!joined)
+        return NULL;
+    va_start(texts, arena);
+    for (const char *text; (text = va_arg(texts, const char *));)
+        end = stpcpy(end, text);
+    va_end(texts);
+    return joined;
 }

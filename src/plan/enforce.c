@@ -10,12 +10,12 @@
 static const char *rule_words(struct plan *plan, const struct path_rule *rule)
 {
     if (rule->kind == RULE_PATH && rule->name)
-        return arena_printf(&plan->arena, "paths.%s: %s %s", rule->name, rule_mode(rule),
-                            rule->path);
+        return arena_join(&plan->arena, "paths.", rule->name, ": ", rule_mode(rule), " ",
+                          rule->path, NULL);
     if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)
-        return arena_printf(&plan->arena, "%s %s",
-                            rule->kind == RULE_SECRET ? "secret" : "protected", rule->spelled);
-    return arena_printf(&plan->arena, "%s %s", rule_mode(rule), rule->path);
+        return arena_join(&plan->arena, rule->kind == RULE_SECRET ? "secret " : "protected ",
+                          rule->spelled, NULL);
+    return arena_join(&plan->arena, rule_mode(rule), " ", rule->path, NULL);
 }
 
 /* Whether a rule is about something that is not there to be mounted over: it has to be refused when
