@@ -24,11 +24,13 @@ struct tree_glob {
 /* Edges by the bytes of a name, and those that take upper case for lower: of protected paths. */
 enum tree_case { CASE_EXACT, CASE_FOLDED, CASE_COUNT };
 
+enum { SUFFIX_BITS = 64 };
+
 struct tree_edges {
     struct tree_glob *globs;
-    bool has_names;        /* a literal or a suffix edge */
-    bool has_any_name;     /* a "*" edge: the empty suffix */
-    size_t suffix_longest; /* 0: no suffix edges */
+    bool has_names;    /* a literal or a suffix edge */
+    uint64_t suffixes; /* a bit for each length of a suffix edge below 64; "*" is of length 0 */
+    size_t suffix_longest;
 };
 
 struct tree_node {
@@ -162,10 +164,12 @@ static struct tree_node *node_named(struct pathtree *tree, struct arena *arena,
     if (!key || !child || !map_put(&tree->edges, scope, key, length, child))
         return NULL;
     edges->has_names = true;
-    if (component->kind == GLOB_SUFFIX && length == 0)
-        edges->has_any_name = true;
-    else if (component->kind == GLOB_SUFFIX && length > edges->suffix_longest)
-        edges->suffix_longest = length;
+    if (component->kind == GLOB_SUFFIX) {
+        if (length < SUFFIX_BITS)
+            edges->suffixes |= 1ULL << length;
+        if (length > edges->suffix_longest)
+            edges->suffix_longest = length;
+    }
     return child;
 }
 
@@ -312,10 +316,9 @@ static void walk_edges(struct walk *walk, const struct tree_node *node, enum tre
 
     if (edges->has_names)
         walk_reach(walk, map_get(map, edge_scope(node, letters, GLOB_LITERAL), name, length));
-    if (edges->has_any_name)
-        walk_reach(walk, map_get(map, suffixes, name, 0));
-    for (size_t size = 1; size <= longest; size++)
-        walk_reach(walk, map_get(map, suffixes, name + length - size, size));
+    for (size_t size = 0; size <= longest; size++)
+        if (size >= SUFFIX_BITS || edges->suffixes >> size & 1)
+            walk_reach(walk, map_get(map, suffixes, name + length - size, size));
     for (const struct tree_glob *glob = edges->globs; glob; glob = glob->next)
         if (glob_match(glob->pattern, glob->length, name, length))
             walk_reach(walk, glob->node);
