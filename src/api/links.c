@@ -32,6 +32,7 @@ struct follower {
     struct view *view;
     VEC(struct alias) aliases;
     struct map judged; /* links, and whether they can be changed */
+    struct map plain;  /* directories that no link leads to */
 };
 
 const char *links_literal_prefix(const char *pattern, struct strbuf *ret_prefix)
@@ -70,6 +71,32 @@ static char *join_alias(const struct path_rule *rule, const char *resolved, cons
     return strbuf_take(&joined);
 }
 
+static size_t dir_length(const char *path)
+{
+    return (size_t)(strrchr(path, '/') - path);
+}
+
+/* Most rules are about names in the same few directories: then the name alone is looked at. */
+static bool stays(const struct follower *follower, const char *path)
+{
+    const struct looker *looker = &follower->view->links;
+    scratch char target[LIMIT_PATH_BYTES];
+
+    return map_get(&follower->plain, 0, path, dir_length(path)) &&
+           looker->look(looker->context, path, target, sizeof(target)) != LOOK_LINK;
+}
+
+/* Resolving has its own way with what is in /proc, and with /dev/fd. */
+static bool note_plain(struct follower *follower, const char *path)
+{
+    char *dir;
+
+    if (path_is_below(path, "/proc") || path_is_below(path, "/dev"))
+        return true;
+    dir = arena_strndup(&follower->policy->arena, path, dir_length(path));
+    return dir && map_put(&follower->plain, 0, dir, strlen(dir), dir);
+}
+
 /* Finds out where a rule leads; notes it when that is elsewhere. */
 static int find_alias(struct follower *follower, const struct path_rule *rule)
 {
@@ -89,14 +116,14 @@ static int find_alias(struct follower *follower, const struct path_rule *rule)
         strbuf_add(&start, rule->path);
     if (start.failed)
         return -ENOMEM;
-    if (start.length == 0)
+    if (start.length == 0 || stays(follower, start.text))
         return 0;
     link_notes_init(&notes, &follower->view->links);
     r = resolve_path(NULL, "/", start.text, &notes.looker, resolved, NULL);
     alias.links = notes;
     if (r < 0 || strcmp(resolved, start.text) == 0) {
         link_notes_done(&alias.links);
-        return 0;
+        return r < 0 || note_plain(follower, start.text) ? 0 : -ENOMEM;
     }
     alias.path = join_alias(rule, resolved, rest);
     if (alias.path && !alias.links.links.failed && vec_push(&follower->aliases, alias))
@@ -260,5 +287,6 @@ int links_follow(struct policy *policy, struct view *view, struct bawn_report *r
     }
     vec_done(&follower.aliases);
     map_done(&follower.judged);
+    map_done(&follower.plain);
     return r;
 }

@@ -163,6 +163,12 @@ static bool literal_form(const char *pattern, struct strbuf *out, const char **r
     bool literal = true;
     size_t length;
 
+    length = strcspn(pattern, "*?[\\");
+    /* Mostly: and the dots of a normal path are gone. */
+    if (pattern[length] == '\0' && length < LIMIT_PATH_BYTES) {
+        strbuf_add_bytes(out, pattern, length);
+        return true;
+    }
     if (strlen(pattern) >= LIMIT_PATH_BYTES) {
         *ret_wrong = "longer than a path can be";
         return false;

@@ -157,13 +157,16 @@ static const struct item *find_lock(const struct policy *policy, const char *key
     return NULL;
 }
 
+static bool heeds_locks(const struct layer *layer)
+{
+    return layer->authority != AUTHORITY_ORG && layer->authority != AUTHORITY_BUILTIN;
+}
+
 static bool is_locked(const struct policy *policy, const struct layer *layer, const char *key,
                       struct origin origin, struct bawn_report *report)
 {
-    const struct item *lock = NULL;
+    const struct item *lock = heeds_locks(layer) ? find_lock(policy, key) : NULL;
 
-    if (layer->authority != AUTHORITY_ORG && layer->authority != AUTHORITY_BUILTIN)
-        lock = find_lock(policy, key);
     if (!lock)
         return false;
     report_add(report, BAWN_ERROR, "policy.locked", origin, "%s is locked by %s:%u:%u", key,
@@ -356,18 +359,23 @@ int policy_add_net(struct policy *policy, const struct net_rule *rule, const cha
 
 /* SECURITY: the key comes from the rule, not from the file it was in: a lock on sandbox.paths holds
  * for every format. */
-static void rule_key(const struct path_rule *rule, char out[static 64])
+static bool is_rule_locked(const struct policy *policy, const struct path_rule *rule,
+                           struct bawn_report *report)
 {
-    (void)snprintf(out, 64, "sandbox.%s", rule->kind == RULE_PATH ? "paths" : rule_mode(rule));
+    char key[64];
+
+    if (!heeds_locks(rule->layer))
+        return false;
+    (void)snprintf(key, sizeof(key), "sandbox.%s",
+                   rule->kind == RULE_PATH ? "paths" : rule_mode(rule));
+    return is_locked(policy, rule->layer, key, rule->origin, report);
 }
 
 int policy_add_rule(struct policy *policy, const struct path_rule *rule, struct bawn_report *report)
 {
     struct path_rule *copy;
-    char key[64];
 
-    rule_key(rule, key);
-    if (is_locked(policy, rule->layer, key, rule->origin, report))
+    if (is_rule_locked(policy, rule, report))
         return 0;
     if (policy->rules.count >= LIMIT_RULES) {
         report_add(report, BAWN_ERROR, "policy.too_many", rule->origin,
