@@ -443,7 +443,11 @@ rates_are_held() {
 
 # overlays USER: what their tests say, with homes on the guest's own disk, which can hold layers.
 overlays() {
-    local home user
+    local home part user
+    local -a files
+    for part in overlay overlay_all interactive layers_room; do
+        files+=("$guest/tests/cli/$part.bats")
+    done
     for user in root "$test_user"; do
         home=$(getent passwd "$user" | cut -d: -f6)
         [ ! -e "/tmp/home-$user" ] || continue
@@ -451,7 +455,7 @@ overlays() {
     done
     home=$(getent passwd "$1" | cut -d: -f6)
     runuser -u "$1" -- env BAWN="$guest/bin/bawn" HOME="$home" PATH="$PATH" \
-        bats "$guest/tests/cli/overlay.bats" "$guest/tests/cli/overlay_all.bats"
+        bats "${files[@]}"
 }
 
 # battery USER: the last line has the counts.
