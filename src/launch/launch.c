@@ -138,9 +138,11 @@ static int post(struct launch *launch, const struct sync_message *message, const
 {
     struct pollfd room = {.fd = launch->sock, .events = POLLOUT};
 
-    launch->is_deaf = poll(&room, 1, launch->is_deaf ? 0 : POST_MS) <= 0;
-    if (!launch->is_deaf)
+    if (poll(&room, 1, launch->is_deaf ? 0 : POST_MS) > 0) {
+        launch->is_deaf = false;
         return sync_send(launch->sock, message, bytes, size, fds, fd_count, err);
+    }
+    launch->is_deaf = true;
     (void)error_set(err, EAGAIN, "launch.deaf", "the sandbox's pid 1 does not listen");
     error_hint(err, "somebody may have stopped it; 'bawn stop' ends the session");
     return -EAGAIN;
