@@ -318,7 +318,7 @@ static int write_unfinished(const struct place_kept *place, const char *bytes, s
 
 void cache_locate(const struct front *front, struct place_kept *ret_place)
 {
-    *ret_place = (struct place_kept){.plans = {.fd = -EBADF}};
+    *ret_place = (struct place_kept){.plans = {.fd = -EBADF}, .fd = -EBADF};
     if (!locate(front, true, &ret_place->plans, &ret_place->key, ret_place->name))
         *ret_place->name = '\0';
 }
@@ -345,19 +345,25 @@ static int write_plan(const struct place_kept *place, const struct image *image)
     return write_unfinished(place, bytes, offset + image->size);
 }
 
-void cache_store(struct place_kept *place, const struct image *image)
+void cache_write(struct place_kept *place, const struct image *image)
+{
+    if (*place->name && !(image->flags & IMAGE_ONCE))
+        place->fd = write_plan(place, image);
+    /* The disk has begun by the time that somebody waits for it. */
+    if (place->fd >= 0)
+        (void)sync_file_range(place->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+void cache_store(const struct place_kept *place, bool is_proven)
 {
     char name[NAME_BYTES];
 
-    if (!*place->name)
-        return;
-    place->fd = image->flags & IMAGE_ONCE ? -EBADF : write_plan(place, image);
     unfinished_name(place, name);
-    if (place->fd >= 0 &&
-        (fsync(place->fd) < 0 || renameat(place->plans.fd, name, place->plans.fd, place->name) < 0))
+    if (place->fd >= 0 && (!is_proven || fsync(place->fd) < 0 ||
+                           renameat(place->plans.fd, name, place->plans.fd, place->name) < 0))
         (void)unlinkat(place->plans.fd, name, 0);
     /* For once: what was kept before is of no use either. */
-    if (place->fd < 0)
+    if (place->fd < 0 && is_proven && *place->name)
         (void)unlinkat(place->plans.fd, place->name, 0);
 }
 

@@ -39,9 +39,12 @@ struct place_kept {
 void cache_locate(const struct front *front, struct place_kept *ret_place);
 void cache_place_done(struct place_kept *place);
 #define autoplace __attribute__((cleanup(cache_place_done)))
-/* Keeps a proven one for the next time; failing to is no error. It takes the place of what was kept
+/* Writes one that is being proven, under a name that nobody reads. Failing to is no error, here and
+ * later. */
+void cache_write(struct place_kept *place, const struct image *image);
+/* Keeps it for the next time when it is proven; else it goes. It takes the place of what was kept
  * there; then its skeleton is made, and those are removed that no plan uses any more. */
-void cache_store(struct place_kept *place, const struct image *image);
+void cache_store(const struct place_kept *place, bool is_proven);
 void cache_tidy(const struct place_kept *place, const struct image *image);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * The proof of a new plan, beside the start that waits for it.
  *
- * How it works: a copy of the launcher makes the sandbox that is tried, tells how
- * that ended, keeps the plan, tells that, and tidies up. The
+ * How it works: a copy of the launcher makes the sandbox that is tried, and writes
+ * the plan meanwhile; it tells how that ended, keeps the plan, tells that, and tidies up. The
  * launcher makes the sandbox of the command meanwhile; before it sends the command
  * in it waits for the first word, and before it ends for the second. The copy has
  * nothing of the caller's open: where there is an init to reap it, it may outlive the launcher by
@@ -33,25 +33,38 @@ static void tell(const struct proof_word *word)
     (void)send(PROOF_SOCK, word, sizeof(*word), MSG_NOSIGNAL);
 }
 
+struct writing {
+    struct place_kept *place;
+    const struct image *image;
+};
+
+static void write_meanwhile(void *context)
+{
+    const struct writing *writing = context;
+
+    cache_write(writing->place, writing->image);
+}
+
 static _Noreturn void proof_main(struct place_kept *place, const struct image *image, int sock)
 {
     const int fds[PROOF_FDS] = {sock, place->plans.fd};
     bool is_kept = *place->name;
+    const struct session_proving proving = {
+        .spares = write_meanwhile, .context = &(struct writing){.place = place, .image = image}};
     struct launch launch;
     struct proof_word word = {0};
 
     if (!process_withdraw("bawn: proof") || !process_keep_fds(fds, is_kept ? PROOF_FDS : 1))
         _exit(1);
     place->plans.fd = PROOF_PLANS;
-    word.result = session_prove(image, &launch, &word.error);
+    word.result = session_prove(image, &proving, &launch, &word.error);
     /* Of these addresses the host has one pair: the sandbox of the command may need the same. */
     if (image->flags & IMAGE_VETH) {
         launch_end(&launch);
         launch_close(&launch);
     }
     tell(&word);
-    if (word.result == 0)
-        cache_store(place, image);
+    cache_store(place, word.result == 0);
     word.is_kept = true;
     tell(&word);
     if (word.result == 0)

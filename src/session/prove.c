@@ -77,14 +77,20 @@ static int await_proof(const struct launch *launch, struct supervisor *superviso
     return judge(&message, word, err);
 }
 
-/* While the sandbox is being made there is time for that. What is wrong shows with the first call.
- */
-static void read_rules(void *context)
-{
-    struct supervisor *supervisor = context;
+struct spare {
+    const struct session_proving *proving;
+    struct supervisor *supervisor;
+};
 
-    if (supervisor)
-        (void)supervisor_read_rules(supervisor, NULL);
+/* While the sandbox is being made there is time for that. What is wrong with the rules shows with
+ * the first call. */
+static void use_spare(void *context)
+{
+    const struct spare *spare = context;
+
+    if (spare->supervisor)
+        (void)supervisor_read_rules(spare->supervisor, NULL);
+    spare->proving->spares(spare->proving->context);
 }
 
 static int prove(struct launch *launch, struct supervisor *supervisor, struct bawn_error *err)
@@ -99,25 +105,28 @@ static int prove(struct launch *launch, struct supervisor *supervisor, struct ba
     return result < 0 ? result : await_proof(launch, supervisor, err);
 }
 
-int session_prove(const struct image *image, struct launch *ret_launch, struct bawn_error *err)
+int session_prove(const struct image *image, const struct session_proving *proving,
+                  struct launch *ret_launch, struct bawn_error *err)
 {
     struct supervisor_options options = {
         .image = image, .notify_fd = -EBADF, .root_fd = -EBADF, .dial_fd = -EBADF};
-    struct supervisor *supervisor = NULL;
-    struct launch_request request = {
-        .image = image, .is_proof = true, .cgroup_fd = -EBADF, .spares = read_rules};
+    struct spare spare = {.proving = proving};
+    struct launch_request request = {.image = image,
+                                     .is_proof = true,
+                                     .cgroup_fd = -EBADF,
+                                     .spares = use_spare,
+                                     .begins_context = &spare};
     int result = 0;
 
     *ret_launch = (struct launch)LAUNCH_NONE;
     if (image->flags & IMAGE_NOTIFIES)
-        result = supervisor_new(&options, &supervisor, err);
-    request.begins_context = supervisor;
+        result = supervisor_new(&options, &spare.supervisor, err);
     if (result == 0)
         result = launch_start(&request, ret_launch, err);
-    if (result == 0 && supervisor)
-        supervisor_listen(supervisor, ret_launch->notify_fd, ret_launch->root_fd);
+    if (result == 0 && spare.supervisor)
+        supervisor_listen(spare.supervisor, ret_launch->notify_fd, ret_launch->root_fd);
     if (result == 0)
-        result = prove(ret_launch, supervisor, err);
-    supervisor_free(supervisor);
+        result = prove(ret_launch, spare.supervisor, err);
+    supervisor_free(spare.supervisor);
     return result;
 }

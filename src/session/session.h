@@ -63,8 +63,14 @@ struct session_report {
 int session_run_detached(struct session_request *request, struct session_report *ret_report,
                          struct bawn_error *err);
 
+/* What the caller of session_prove does while the sandbox is being made: that costs nobody time. */
+struct session_proving {
+    void (*spares)(void *context);
+    void *context;
+};
 /* Starts a sandbox, and lets a probe inside try to break out of it. 0: contained. In any case the
  * sandbox is the caller's to end: the kernel takes its time for that, and nobody need wait. */
-int session_prove(const struct image *image, struct launch *ret_launch, struct bawn_error *err);
+int session_prove(const struct image *image, const struct session_proving *proving,
+                  struct launch *ret_launch, struct bawn_error *err);
 
 #endif
