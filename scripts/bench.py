@@ -170,9 +170,20 @@ def bwrap_words(place, filter_path):
     return words + ["--chdir", place.work, "--seccomp", "3", "/bin/true"]
 
 
-def floor_words(place):
+def group_words(place):
+    """Control groups as bawn makes them for root: one, or with v1 one for each kind of limit."""
+    if place.other or os.getuid() != 0:
+        return []
+    name = f"bawn-bench-{os.getpid()}"
+    if pathlib.Path("/sys/fs/cgroup/cgroup.procs").exists():
+        return [f"g:/sys/fs/cgroup/{name}"]
+    return [f"g:/sys/fs/cgroup/{kind}/{name}" for kind in ("memory", "pids", "cpu")
+            if pathlib.Path(f"/sys/fs/cgroup/{kind}/tasks").exists()]
+
+
+def floor_words(place, groups=()):
     """The namespaces and mounts of the same plan, made by a program that does nothing else."""
-    words = [str(place.programs / "bench_floor")]
+    words = [str(place.programs / "bench_floor"), *groups]
     for step in json.loads(place.run(*place.bawn("plan", "--json")).stdout)["mounts"]:
         source, target = step["source"], step["target"]
         if step["kind"] == "bind":
@@ -479,8 +490,11 @@ def measure_start(place, rounds, mounts, rows):
     commands["bawn run, filtered network"] = place.bawn("run", "--net", "proxy", "--", "/bin/true")
     place.run(*commands["bawn run, filtered network"])
     commands["floor"] = floor_words(place)
-    by_itself = ("bawn run", "bawn run, first time", "bawn run, plan made anew",
-                 "bawn run, a file is made", "bawn run, filtered network", "floor")
+    by_itself = ["bawn run", "bawn run, first time", "bawn run, plan made anew",
+                 "bawn run, a file is made", "bawn run, filtered network", "floor"]
+    if group_words(place):
+        by_itself.append("floor, with control groups")
+        commands[by_itself[-1]] = floor_words(place, group_words(place))
     alone = place.time(4 * rounds, {name: commands[name] for name in ("bare", *by_itself)},
                        mounts=more)
     for name in by_itself[1:4] + by_itself[5:]:

@@ -312,6 +312,9 @@ static int start_native(const struct launch_request *request, struct launch *ret
     }
     result = launch.pid < 0 ? refuse_namespaces(errno, err) : 0;
     (void)close(pair[1]);
+    /* Of few cores the kernel gives it ours: it has more to do than we. */
+    if (result == 0 && writes_ids)
+        (void)sched_yield();
     if (result == 0 && writes_ids)
         result = ids_map(request, &launch, err);
     if (result == 0 && request->make_groups)

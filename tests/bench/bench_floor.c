@@ -3,10 +3,12 @@
  * The floor under a start: the namespaces and mounts of a plan, made by a program that does nothing
  * else. No filter, no rules, nothing hidden, no limits, nobody who watches.
  *
- *     bench_floor [r:PATH | w:PATH | t:PATH | l:TARGET:PATH | p:PATH | d:PATH]... -- COMMAND...
+ *     bench_floor [g:DIR]... [r:PATH | w:PATH | t:PATH | l:TARGET:PATH | p:PATH | d:PATH]...
+ *         -- COMMAND...
  *
- * r and w bind the host's path there, read-only or not; t is an own tmpfs, l a link, p an own
- * procfs, d a few devices. The command is a child of pid 1, in a network with a loopback.
+ * g is a control group that is made for the command and removed after it; r and w bind the host's
+ * path there, read-only or not; t is an own tmpfs, l a link, p an own procfs, d a few devices. The
+ * command is a child of pid 1, in a network with a loopback.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -148,9 +150,26 @@ static _Noreturn void run_init(char **steps, char **command)
     _exit(pid > 0 && waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 125);
 }
 
+/* Beside pid 1, which makes the mounts meanwhile. */
+static void make_group(const char *dir, pid_t pid)
+{
+    char path[4096], text[32];
+    struct stat status;
+
+    if (mkdir(dir, 0755) < 0)
+        fail(dir);
+    (void)snprintf(path, sizeof(path), "%s/tasks", dir);
+    if (stat(path, &status) < 0) /* v2 */
+        (void)snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    (void)snprintf(text, sizeof(text), "%d", (int)pid);
+    write_text(path, text);
+}
+
 int main(int argc, char **argv)
 {
     char uid_map[64], gid_map[64];
+    char **groups = argv + 1;
+    int count = 0;
     int status = 0;
     int split = 1;
     pid_t pid;
@@ -161,6 +180,8 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: bench_floor [STEP]... -- COMMAND...\n");
         return 2;
     }
+    while (groups[count][0] == 'g')
+        count++;
     (void)snprintf(uid_map, sizeof(uid_map), "%u %u 1\n", (unsigned)getuid(), (unsigned)getuid());
     (void)snprintf(gid_map, sizeof(gid_map), "%u %u 1\n", (unsigned)getgid(), (unsigned)getgid());
     pid = (pid_t)syscall(SYS_clone,
@@ -171,9 +192,16 @@ int main(int argc, char **argv)
         write_text("/proc/self/setgroups", "deny");
         write_text("/proc/self/uid_map", uid_map);
         write_text("/proc/self/gid_map", gid_map);
-        run_init(argv + 1, argv + split + 1);
+        run_init(groups + count, argv + split + 1);
     }
     if (pid < 0)
         fail("clone");
-    return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 125;
+    for (int i = 0; i < count; i++)
+        make_group(groups[i] + 2, pid);
+    if (waitpid(pid, &status, 0) != pid)
+        return 125;
+    for (int i = 0; i < count; i++)
+        if (rmdir(groups[i] + 2) < 0)
+            fail(groups[i] + 2);
+    return WEXITSTATUS(status);
 }
