@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/room.h"
 #include "overlay/perform.h"
 #include "overlay/plan.h"
@@ -146,6 +147,44 @@ static bool selects_nothing(const struct plan *plan)
     return plan->options->path_count > 0 && plan->result->items.count == 0;
 }
 
+/* The directory that the session deleted with what is wanted in it, or NULL. */
+static const struct change *find_deleted(const struct plan *plan, const struct apply_tree *tree)
+{
+    vec_each (&tree->changes->list, change) {
+        autofree char *dir = NULL;
+
+        if (change->inside == 0 || asprintf(&dir, "%s/%s", tree->tree.path, change->path) < 0) {
+            dir = NULL;
+            continue;
+        }
+        for (size_t i = 0; i < plan->options->path_count; i++) {
+            if (path_is_below(plan->options->paths[i], dir))
+                return change;
+        }
+    }
+    return NULL;
+}
+
+static int refuse_nothing(const struct plan *plan, const struct apply_tree *trees,
+                          size_t tree_count, struct bawn_error *err)
+{
+    const struct change *deleted = NULL;
+
+    for (size_t i = 0; i < tree_count && !deleted; i++)
+        deleted = find_deleted(plan, &trees[i]);
+    if (deleted) {
+        (void)error_set(err, ENOENT, "apply.in_deleted",
+                        "the session deleted %s as a whole: no part of that can be applied",
+                        deleted->path);
+        error_hint(err, "name the directory itself, or leave it out");
+        return -ENOENT;
+    }
+    (void)error_set(err, ENOENT, "apply.nothing_selected",
+                    "nothing that the session changed has such a path");
+    error_hint(err, "a path is absolute or below the session's tree; look at the changes");
+    return -ENOENT;
+}
+
 static int carry_out(struct plan *plan, struct bawn_error *err)
 {
     struct journal *journal = &plan->journal;
@@ -185,11 +224,8 @@ static int run(struct plan *plan, const struct apply_tree *trees, size_t tree_co
     r = plan_make(plan, trees, tree_count, err);
     if (result->items.count > 1)
         qsort(result->items.items, result->items.count, sizeof(struct apply_item), by_path);
-    if (r == 0 && selects_nothing(plan)) {
-        r = error_set(err, ENOENT, "apply.nothing_selected",
-                      "nothing that the session changed has such a path");
-        error_hint(err, "a path is absolute or below the session's tree; look at the changes");
-    }
+    if (r == 0 && selects_nothing(plan))
+        r = refuse_nothing(plan, trees, tree_count, err);
     if (r == 0 && !plan->options->dry_run && result->refused)
         r = refuse(result, err);
     if (plan->options->dry_run)

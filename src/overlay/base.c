@@ -24,7 +24,7 @@ const struct base_note *base_find(const struct base *base, const char *path)
     return map_get(&base->by_path, 0, path, strlen(path));
 }
 
-enum { NOTE_LATE = 1, NOTE_INNER = 2, NOTE_WHOLE = 4, NOTE_COPY = 8 };
+enum { NOTE_LATE = 1, NOTE_INNER = 2, NOTE_WHOLE = 4, NOTE_COPY = 8, NOTE_SAME = 16 };
 
 int base_add_text(const struct base_note *note, struct strbuf *out)
 {
@@ -35,7 +35,8 @@ int base_add_text(const struct base_note *note, struct strbuf *out)
     words_add_time(out, note->modified);
     words_add_time(out, note->changed);
     words_add_number(out, (note->is_late ? NOTE_LATE : 0) | (note->is_inner ? NOTE_INNER : 0) |
-                              (note->is_whole ? NOTE_WHOLE : 0) | (note->has_copy ? NOTE_COPY : 0));
+                              (note->is_whole ? NOTE_WHOLE : 0) | (note->has_copy ? NOTE_COPY : 0) |
+                              (note->is_same ? NOTE_SAME : 0));
     words_add(out, note->digest);
     words_add(out, note->target);
     strbuf_add(out, "\n");
@@ -60,6 +61,7 @@ static bool parse_note(struct arena *arena, char *line, struct base_note *ret_no
     ret_note->is_inner = flags & NOTE_INNER;
     ret_note->is_whole = flags & NOTE_WHOLE;
     ret_note->has_copy = flags & NOTE_COPY;
+    ret_note->is_same = flags & NOTE_SAME;
     ret_note->path = arena_strdup(arena, path);
     ret_note->digest = *digest ? arena_strdup(arena, digest) : "";
     ret_note->target = *target ? arena_strdup(arena, target) : "";
@@ -133,4 +135,41 @@ int base_open_copy(int layer_fd, const struct base_note *note)
         return -ENOENT;
     fd = openat(layer_fd, "base", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return fd < 0 ? -errno : named_open_file(fd, note->digest, &st);
+}
+
+bool base_is_untouched(const struct base_note *note, const struct change *change)
+{
+    const struct stat *now = &change->after;
+
+    if (!note || !note->is_same || note->mode != now->st_mode)
+        return false;
+    return S_ISDIR(now->st_mode) ||
+           (note->size == (uint64_t)now->st_size && note->modified.tv_sec == now->st_mtim.tv_sec &&
+            note->modified.tv_nsec == now->st_mtim.tv_nsec);
+}
+
+static bool is_in(const char *path, const char *dir)
+{
+    size_t length = strlen(dir);
+
+    return length == 0 || (strncmp(path, dir, length) == 0 && path[length] == '/');
+}
+
+void base_leave_out(const struct base *base, struct changes *changes)
+{
+    struct change *items = changes->list.items;
+    size_t kept = changes->list.count;
+
+    /* From the end: what is in a directory comes behind it. */
+    for (size_t i = changes->list.count; i-- > 0;) {
+        const struct change *change = &items[i];
+        bool is_needed = change->kind != CHANGE_CHANGED && S_ISDIR(change->after.st_mode) &&
+                         kept < changes->list.count && is_in(items[kept].path, change->path);
+
+        if (is_needed || !base_is_untouched(base_find(base, change->path), change))
+            items[--kept] = *change;
+    }
+    changes->list.count -= kept;
+    if (kept > 0)
+        memmove(items, items + kept, changes->list.count * sizeof(*items));
 }

@@ -8,6 +8,10 @@
  * first note of a path counts for as long as the path is among the changes: that is what the
  * session started from. Where there was nothing, that is noted, too. What somebody writes into the
  * tree while a command runs in it has a later change time than the run's start.
+ *
+ * The layer also has what the session did not change: directories on the way to a change, files
+ * that were opened for writing. These are noted as the same. What the host does to them later is no
+ * change of the session's.
  */
 #ifndef OVERLAY_BASE_H
 #define OVERLAY_BASE_H
@@ -33,6 +37,7 @@ struct base_note {
     bool is_late;       /* changed while the command ran */
     bool is_inner;      /* in a directory that was deleted or replaced, whose note it follows */
     bool is_whole;      /* such a directory */
+    bool is_same;       /* the layer had it like this; times are the layer's */
     bool has_copy;
 };
 
@@ -54,6 +59,13 @@ int base_note(const struct overlay_tree *tree, int layer_fd, const struct change
 /* The index; without one it is empty. */
 int base_load(int layer_fd, struct base *ret_base, struct bawn_error *err);
 void base_done(struct base *base);
+
+/* Takes out what the host alone changed. A directory that the host removed stays where the session
+ * changed something in it. */
+void base_leave_out(const struct base *base, struct changes *changes);
+
+/* Whether the layer has it still as it was noted as the same. note may be NULL. */
+bool base_is_untouched(const struct base_note *note, const struct change *change);
 
 enum base_state {
     BASE_SAME,

@@ -203,6 +203,14 @@ static int push_old(struct noting *noting, size_t index)
     return r;
 }
 
+static bool is_as_noted(const struct base_note *note, const struct stat *st)
+{
+    return note->mode == st->st_mode &&
+           (S_ISDIR(st->st_mode) ||
+            (note->size == (uint64_t)st->st_size && !is_later(note->modified, st->st_mtim) &&
+             !is_later(st->st_mtim, note->modified)));
+}
+
 static int note_change(struct noting *noting, const struct change *change, size_t old_index)
 {
     struct base_note note = {.path = change->path, .digest = "", .target = ""};
@@ -211,20 +219,42 @@ static int note_change(struct noting *noting, const struct change *change, size_
     struct stat st;
     int r;
 
-    if (old && (old->is_whole || !takes_all || !S_ISDIR(old->mode)))
+    if (base_is_untouched(old, change))
+        return push(noting, old);
+    if (old && !old->is_same && (old->is_whole || !takes_all || !S_ISDIR(old->mode)))
         return push_old(noting, old_index);
     r = named_find(noting->tree->lower_fd, change->path, &st);
     if (r < 0)
         return r == -EACCES ? 0 : r;
+    /* The session began with what the layer had. Where the host has that still, more is known. */
+    if (old && old->is_same && is_as_noted(old, &st))
+        old = NULL;
     if (old)
         note = *old;
     else if (st.st_mode)
         r = note_fresh(noting, change, &st, &note);
-    note.is_inner = false;
+    note.is_inner = note.is_same = false;
     note.is_whole = takes_all && S_ISDIR(st.st_mode);
     if (r == 0)
         r = push(noting, &note);
     return r == 0 && note.is_whole ? note_whole(noting, change) : r;
+}
+
+/* By the layer's times: so it shows later whether the layer has it still. */
+static int note_same(struct noting *noting, const struct change *same)
+{
+    struct base_note note = {.path = same->path,
+                             .mode = same->after.st_mode,
+                             .size =
+                                 S_ISDIR(same->after.st_mode) ? 0 : (uint64_t)same->after.st_size,
+                             .ino = same->before.st_ino,
+                             .modified = same->after.st_mtim,
+                             .changed = same->before.st_ctim,
+                             .is_same = true,
+                             .digest = "",
+                             .target = ""};
+
+    return push(noting, &note);
 }
 
 static bool is_in(const char *path, const char *dir)
@@ -261,6 +291,9 @@ static int note_changes(struct noting *noting, const struct changes *changes)
         if (made && !made->mode)
             nothing = made->path;
     }
+    vec_each (&changes->same, same)
+        if (r == 0)
+            r = note_same(noting, same);
     map_done(&index);
     return r;
 }

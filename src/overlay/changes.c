@@ -381,6 +381,8 @@ int changes_find(const struct overlay_tree *tree, struct changes *ret_changes,
     if (result == 0 && changes.list.count > 0) {
         qsort(changes.list.items, changes.list.count, sizeof(struct change), compare_paths);
         result = moves_find(tree, &changes, room, err);
+        if (result == 0)
+            result = inside_count(tree, &changes, err);
     }
     if (result < 0)
         changes_done(&changes);
@@ -401,5 +403,6 @@ const struct change *changes_at(const struct changes *changes, const char *path)
 void changes_done(struct changes *changes)
 {
     vec_done(&changes->list);
+    vec_done(&changes->same);
     arena_done(&changes->arena);
 }

@@ -61,16 +61,19 @@ struct change {
     const char
         *from;     /* of a file that was added: the deleted one that had the same bytes, or NULL */
     bool is_moved; /* of a deleted file: it is the "from" of another change */
+    size_t inside; /* of a directory that was deleted or replaced: the files that were in it */
 };
 
 struct changes {
     struct arena arena;
     VEC(struct change) list; /* sorted by path, "/" before all other bytes: parents come first */
+    VEC(struct change) same; /* what the layer has as the tree has it, in no order */
 };
 
 /*
  * Compares; -errno where the layer or the tree itself cannot be read, or memory or descriptors are
- * out. What is in the layer costs time, what is in the tree does not. The top of the layer is
+ * out. What is in the layer costs time, what is in the tree does not, but for directories that were
+ * deleted. The top of the layer is
  * compared, too: who makes the layer gives it the mode and the attributes of the tree.
  */
 int changes_find(const struct overlay_tree *tree, struct changes *ret_changes,

@@ -234,10 +234,12 @@ static int try_merge(struct plan_tree *tree, const struct change *change, struct
     return r == -ENOMEM ? r : r == 1;
 }
 
-static const char *conflict_text(enum base_state state)
+static const char *conflict_text(enum base_state state, const struct change *change)
 {
     switch (state) {
     case BASE_CHANGED:
+        if (!change->before.st_mode)
+            return "was removed on the host since the session began with it";
         return "was changed on the host, too, since the session began with it";
     case BASE_CHANGED_MEANWHILE:
         return "was changed on the host while the session's command ran, before or after the "
@@ -265,7 +267,7 @@ static int judge_conflict(struct plan *plan, struct plan_tree *tree, const struc
     return plan_tell(
         plan, tree->apply->number, change, wish == APPLY_THEIRS ? APPLY_LEFT : APPLY_CONFLICT,
         wish == APPLY_THEIRS ? "" : HINT_CONFLICT, "%s/%s %s%s", tree->tree->path, which,
-        conflict_text(state), wish == APPLY_MERGE ? ", and the two cannot be merged" : "");
+        conflict_text(state, change), wish == APPLY_MERGE ? ", and the two cannot be merged" : "");
 }
 
 static int judge(struct plan *plan, struct plan_tree *tree, const struct change *change,

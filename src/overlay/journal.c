@@ -119,6 +119,7 @@ static void add_dir(struct strbuf *out, const struct journal_dir *dir)
     words_add_number(out, dir->number);
     words_add_number(out, dir->tree);
     words_add(out, dir->path);
+    words_add_number(out, dir->ino);
     words_add_number(out, dir->old_mode);
     words_add_number(out, dir->new_mode);
     words_add_number(out, dir->has_new_times);

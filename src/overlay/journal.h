@@ -56,6 +56,7 @@ struct journal_op {
 struct journal_dir {
     unsigned number, tree;
     const char *path;
+    uint64_t ino; /* another directory of that name is left alone */
     mode_t old_mode, new_mode;
     struct timespec old_times[2], new_times[2];
     bool has_new_times;

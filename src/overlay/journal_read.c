@@ -80,10 +80,11 @@ static bool read_dir(struct journal *journal, char *line)
     struct journal_dir dir = {0};
 
     return next_unsigned(&line, &dir.number) && next_unsigned(&line, &dir.tree) &&
-           next_text(journal, &line, &dir.path) && next_mode(&line, &dir.old_mode) &&
-           next_mode(&line, &dir.new_mode) && next_bool(&line, &dir.has_new_times) &&
-           words_next_time(&line, &dir.old_times[0]) && words_next_time(&line, &dir.old_times[1]) &&
-           words_next_time(&line, &dir.new_times[0]) && words_next_time(&line, &dir.new_times[1]) &&
+           next_text(journal, &line, &dir.path) && words_next_number(&line, &dir.ino) &&
+           next_mode(&line, &dir.old_mode) && next_mode(&line, &dir.new_mode) &&
+           next_bool(&line, &dir.has_new_times) && words_next_time(&line, &dir.old_times[0]) &&
+           words_next_time(&line, &dir.old_times[1]) && words_next_time(&line, &dir.new_times[0]) &&
+           words_next_time(&line, &dir.new_times[1]) &&
            next_text(journal, &line, &dir.old_attributes) &&
            next_text(journal, &line, &dir.new_attributes) && vec_push(&journal->dirs, dir);
 }

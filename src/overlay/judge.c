@@ -18,6 +18,15 @@ int walk_add(struct walk *walk, const struct change *change)
     return 0;
 }
 
+/* The layer has it as the tree has it. */
+static int add_same(struct walk *walk, const struct change *change)
+{
+    struct change added = *change;
+
+    added.path = arena_strndup(&walk->changes->arena, walk->path, walk->path_length);
+    return added.path && vec_push(&walk->changes->same, added) ? 0 : error_memory(walk->err);
+}
+
 /* A negative result of a comparison is a reason not to apply, or the end of it all. */
 static int note_trouble(struct walk *walk, struct change *change, int result)
 {
@@ -128,7 +137,9 @@ int walk_judge(struct walk *walk, const struct level *parent, const struct entry
     } else {
         change.kind = CHANGE_CHANGED;
         result = compare_all(walk, before, after, &change);
-        if (result < 0 || (!change.what && change.bar == CHANGE_FREE))
+        if (result == 0 && !change.what && change.bar == CHANGE_FREE)
+            return add_same(walk, &change);
+        if (result < 0)
             return result;
     }
     if (change.kind != CHANGE_CHANGED)

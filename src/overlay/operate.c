@@ -27,6 +27,7 @@ ssize_t operate_dir(struct journal *journal, struct map *dirs, unsigned tree, in
     if (fd < 0 || fstat(fd, &st) < 0)
         return fd < 0 ? fd : -errno;
     dir.path = arena_strdup(&journal->arena, path);
+    dir.ino = st.st_ino;
     dir.old_mode = dir.new_mode = st.st_mode;
     dir.old_times[0] = st.st_atim;
     dir.old_times[1] = st.st_mtim;

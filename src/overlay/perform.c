@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,18 +226,24 @@ static int clean(const struct journal *journal, const struct journal_op *op, str
     return r;
 }
 
-static int with_scene(const struct journal *journal, const struct journal_op *op,
-                      int (*act)(const struct journal *, const struct journal_op *, struct scene *),
-                      struct bawn_error *err)
+static int try_scene(const struct journal *journal, const struct journal_op *op,
+                     int (*act)(const struct journal *, const struct journal_op *, struct scene *))
 {
     struct scene scene;
-    const struct journal_tree *tree = journal_tree(journal, op->tree);
     int r = scene_open(journal, op, &scene);
 
     if (r == 0) {
         r = act(journal, op, &scene);
         close(scene.dir_fd);
     }
+    return r;
+}
+
+static int tell_scene(const struct journal *journal, const struct journal_op *op, int r,
+                      struct bawn_error *err)
+{
+    const struct journal_tree *tree = journal_tree(journal, op->tree);
+
     if (r == 0 || perform_may_be_gone(journal, r))
         return 0;
     if (r == -ESTALE || r == -EEXIST)
@@ -245,6 +252,28 @@ static int with_scene(const struct journal *journal, const struct journal_op *op
                          op->path);
     (void)error_errno(err, -r, "change %s/%s", tree ? tree->path : "", op->path);
     error_hint(err, "if it was moved, put its directory back to where it was, and try again");
+    return r;
+}
+
+static int with_scene(const struct journal *journal, const struct journal_op *op,
+                      int (*act)(const struct journal *, const struct journal_op *, struct scene *),
+                      struct bawn_error *err)
+{
+    return tell_scene(journal, op, try_scene(journal, op, act), err);
+}
+
+/* Where somebody has another directory in the way it may come back soon: else what was staged in it
+ * would stay there. */
+static int back_patiently(const struct journal *journal, const struct journal_op *op,
+                          unsigned *patience)
+{
+    int r = try_scene(journal, op, back);
+
+    while (perform_may_be_gone(journal, r) && *patience > 0) {
+        --*patience;
+        (void)poll(NULL, 0, 1);
+        r = try_scene(journal, op, back);
+    }
     return r;
 }
 
@@ -266,9 +295,12 @@ int perform_place(struct journal *journal, struct bawn_error *err)
 int perform_back(struct journal *journal, struct bawn_error *err)
 {
     int r = perform_open(journal, err), one;
+    unsigned patience = 200;
 
     for (size_t i = journal->ops.count; i-- > 0;) {
-        one = with_scene(journal, &journal->ops.items[i], back, r == 0 ? err : NULL);
+        const struct journal_op *op = &journal->ops.items[i];
+
+        one = tell_scene(journal, op, back_patiently(journal, op, &patience), r == 0 ? err : NULL);
         r = r < 0 ? r : one;
     }
     /* Before that none was given, and those that are kept may not be whole. */
@@ -290,6 +322,26 @@ static int open_layer(const struct journal *journal, unsigned tree, const char *
     (void)snprintf(name, sizeof(name), "%u/upper", tree);
     upper_fd = openat(journal->store_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return upper_fd < 0 ? -errno : named_open_parent(upper_fd, path, ret_name);
+}
+
+/* Back into the layer. Where the session has made a directory of that name since, what that does
+ * not have comes into it; what it has is newer. */
+static int give_back(int from_fd, const char *from, int to_fd, const char *to)
+{
+    autoclose int from_dir = -EBADF, to_dir = -EBADF;
+    autonamed struct named_list names = {0};
+    int r = named_move(from_fd, from, to_fd, to);
+
+    if (r != -EEXIST)
+        return r;
+    (void)named_set_mode(from_fd, from, 0700);
+    from_dir = openat(from_fd, from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    to_dir = openat(to_fd, to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    r = from_dir < 0 || to_dir < 0 ? 0 : named_read(from_dir, &names);
+    vec_each (&names.list, name)
+        if (r == 0)
+            r = give_back(from_dir, *name, to_dir, *name);
+    return r;
 }
 
 /*
@@ -315,7 +367,7 @@ static int move_take(const struct journal *journal, const struct journal_take *t
     is_shut = geteuid() != 0 && (dir.st_mode & 0200) == 0;
     if (is_shut)
         (void)named_set_mode(dir_fd, ".", (dir.st_mode & 07777) | 0200);
-    r = is_back ? named_move(journal->store_fd, take->kept, dir_fd, name)
+    r = is_back ? give_back(journal->store_fd, take->kept, dir_fd, name)
                 : named_move(dir_fd, name, journal->store_fd, take->kept);
     if (is_shut)
         (void)named_set_mode(dir_fd, ".", dir.st_mode & 07777);

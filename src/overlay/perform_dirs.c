@@ -12,8 +12,14 @@
 static int open_dir(const struct journal *journal, const struct journal_dir *dir)
 {
     const struct journal_tree *tree = journal_tree(journal, dir->tree);
+    autoclose int fd = tree ? named_open_dir(tree->fd, dir->path) : -EBADMSG;
+    struct stat st;
 
-    return tree ? named_open_dir(tree->fd, dir->path) : -EBADMSG;
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    return st.st_ino == dir->ino ? take_fd(&fd) : -ENOENT;
 }
 
 static int fail(const struct journal *journal, const struct journal_dir *dir, int errnum,

@@ -163,6 +163,11 @@ void show_add_words(struct show *show, const struct change *change)
         add_what(show, change, &count);
     else if (change->kind != CHANGE_DELETED && !change->from)
         add_kind(show, change, &count);
+    if (change->inside > 0) {
+        begin_word(show, &count);
+        strbuf_addf(show->out, "%s%zu %s", change->kind == CHANGE_DELETED ? "" : "with ",
+                    change->inside, change->inside == 1 ? "file" : "files");
+    }
     strbuf_add(show->out, count ? ")" : "");
     if (reason)
         strbuf_addf(show->out, "  [never applied: %s]", reason);

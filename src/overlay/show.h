@@ -36,6 +36,7 @@ enum show_form {
 struct show_options {
     enum show_form form;
     bool has_colours; /* of SHOW_TEXT */
+    bool is_watched;  /* a person looks: nothing that moves the cursor, in a patch neither */
 };
 
 /* Into memory, or file by file. 0 or -errno. */

@@ -328,9 +328,10 @@ static void add_file_line(struct show *show, const char *mark, const char *prefi
 /* Bytes of a file; for a person without what would move the cursor. */
 static void add_content(struct show *show, const char *bytes, size_t length)
 {
-    autofree char *shown = is_raw(show) ? NULL : text_escape_new(bytes, length, TEXT_LINES);
+    bool is_plain = is_raw(show) && !show->options->is_watched;
+    autofree char *shown = is_plain ? NULL : text_escape_new(bytes, length, TEXT_LINES);
 
-    if (is_raw(show))
+    if (is_plain)
         strbuf_add_bytes(show->out, bytes, length);
     else if (shown)
         strbuf_add(show->out, shown);

@@ -7,9 +7,11 @@ enum { STAT_BYTES = 8 * 1024 * 1024 };
 
 static void count_kind(struct show_sum *sum, const struct change *change)
 {
-    sum->all++;
+    /* A directory goes with all that was in it. */
+    sum->all += change->kind == CHANGE_DELETED && change->inside > 0 ? change->inside : 1;
     sum->added += change->kind == CHANGE_ADDED && !change->from;
-    sum->deleted += change->kind == CHANGE_DELETED;
+    if (change->kind == CHANGE_DELETED)
+        sum->deleted += change->inside > 0 ? change->inside : 1;
     sum->moved += change->from != NULL;
     sum->barred += change->bar != CHANGE_FREE;
 }
@@ -65,6 +67,9 @@ int show_stat(struct show *show, const struct change *change)
     else
         strbuf_addf(show->out, "%s%s", show_type(status->st_mode),
                     change->kind == CHANGE_DELETED ? ", deleted" : "");
+    if (change->inside > 0)
+        strbuf_addf(show->out, " with %zu %s", change->inside,
+                    change->inside == 1 ? "file" : "files");
     strbuf_add(show->out, "\n");
     return result;
 }
@@ -128,6 +133,8 @@ int show_json(struct show *show, const struct change *change)
     put_what(out, change);
     put_status(out, "before", &change->before);
     put_status(out, "after", &change->after);
+    if (S_ISDIR(change->before.st_mode) && change->kind != CHANGE_CHANGED)
+        json_put_uint(out, "files", change->inside);
     if (change->from)
         json_put_string(out, "from", change->from);
     if (change->is_moved)

@@ -150,7 +150,7 @@ static int sort_notes(struct notes *notes, const struct map *left)
         ssize_t part = (*note)->is_inner ? -1 : part_at(notes->tree, (*note)->path);
 
         if (!(*note)->is_inner)
-            is_kept = map_get(left, 0, (*note)->path, strlen((*note)->path));
+            is_kept = (*note)->is_same || map_get(left, 0, (*note)->path, strlen((*note)->path));
         if (!is_kept || part >= 0)
             keep_copy(notes, *note);
         r = base_add_text(*note, &notes->before);

@@ -199,14 +199,44 @@ static void bring_copy(const struct undoing *undoing, int layer_fd, const struct
         (void)!linkat(undoing->last.dir_fd, note->digest, base_fd, note->digest, 0);
 }
 
+/* Whether what is noted is what the apply wrote: the host has that still, and loses it now. */
+static bool is_written(const struct undoing *undoing, unsigned tree_number,
+                       const struct base_note *note)
+{
+    const struct journal_tree *tree = journal_tree(&undoing->last, tree_number);
+    bool is_undone = false;
+    struct stat st;
+
+    vec_each (&undoing->last.ops, op)
+        is_undone |= op->has_new && op->tree == tree_number && strcmp(op->path, note->path) == 0;
+    return is_undone && tree && named_find(tree->fd, note->path, &st) == 0 &&
+           st.st_mode == note->mode && st.st_ino == note->ino;
+}
+
+/* What is noted as the same in what goes now is not the host's any more. */
+static bool is_in_undone(const struct undoing *undoing, unsigned tree_number, const char *path)
+{
+    vec_each (&undoing->last.ops, op) {
+        size_t length = strlen(op->path);
+
+        if (op->has_new && op->tree == tree_number && strncmp(path, op->path, length) == 0 &&
+            (path[length] == '\0' || path[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
 /* The notes that the apply took away or changed return. Those that were made since count. */
-static int merge_notes(const struct undoing *undoing, int layer_fd, const struct turned *turned,
-                       struct strbuf *out)
+static int merge_notes(const struct undoing *undoing, const struct journal_index *last,
+                       int layer_fd, const struct turned *turned, struct strbuf *out)
 {
     vec_each (&turned->now.notes, note) {
         const struct base_note *before = base_find(&turned->before, (*note)->path);
-        bool is_ours = before && is_same_note(*note, base_find(&turned->left, (*note)->path));
+        bool is_ours = before && (is_same_note(*note, base_find(&turned->left, (*note)->path)) ||
+                                  is_written(undoing, last->tree, *note));
 
+        if (!is_ours && (*note)->is_same && is_in_undone(undoing, last->tree, (*note)->path))
+            continue;
         if (is_ours)
             bring_copy(undoing, layer_fd, before);
         if (base_add_text(is_ours ? before : *note, out) < 0)
@@ -249,7 +279,7 @@ static int turn_index(struct undoing *undoing, const struct journal_index *last,
                      : read_turned(undoing, last, layer_fd, &turned, err);
     index.after =
         arena_strdup(&journal->arena, journal_kept_name(journal, "notes-after", last->tree, room));
-    if (r == 0 && (merge_notes(undoing, layer_fd, &turned, &text) < 0 || !index.after ||
+    if (r == 0 && (merge_notes(undoing, last, layer_fd, &turned, &text) < 0 || !index.after ||
                    !vec_push(&journal->indexes, index)))
         r = error_memory(err);
     if (r == 0 && !undoing->plan.options->dry_run)

@@ -51,4 +51,7 @@ int walk_judge(struct walk *walk, const struct level *parent, const struct entry
 int moves_find(const struct overlay_tree *tree, struct changes *changes, struct compare_room *room,
                struct bawn_error *err);
 
+/* Counts the files in directories that were deleted. */
+int inside_count(const struct overlay_tree *tree, struct changes *changes, struct bawn_error *err);
+
 #endif

@@ -87,20 +87,34 @@ static int is_kept(const struct removal *removal, const char *name, struct bawn_
     return 1;
 }
 
+/* Whether something is kept of detached ones whose changes are kept under that name. */
+static int are_kept(const struct removal *removal, const char *name, struct bawn_error *err)
+{
+    autonames struct registry_names called = {0};
+    int result = removal->kept.fd < 0 ? 0 : kept_called(&removal->kept, name, &called, err);
+
+    vec_each (&called.sids, sid) {
+        if (result >= 0)
+            result = is_kept(removal, *sid, err);
+    }
+    return result;
+}
+
 static int look_at(const struct removal *removal, const char *name, struct bawn_error *err)
 {
     char shown[128];
-    int kept, changes;
+    int kept, called, changes;
 
     for (const struct bawn_status *one = removal->running; one; one = one->next) {
         if (strcmp(one->sid, name) == 0)
             return refuse_running(name, err);
     }
     kept = is_kept(removal, name, err);
-    changes = kept < 0 ? kept : has_changes(removal, name, err);
+    called = kept < 0 ? kept : are_kept(removal, name, err);
+    changes = called < 0 ? called : has_changes(removal, name, err);
     if (changes < 0)
         return changes;
-    if (kept + changes > 0)
+    if (kept + called + changes > 0)
         return 0;
     text_escape(shown, sizeof(shown), name, strlen(name), TEXT_ONE_LINE);
     (void)error_set(err, ESRCH, "session.unknown", "nothing is kept of a session '%s'", shown);
@@ -167,6 +181,19 @@ static int print_removed(const struct front *front)
     return front_print(&out);
 }
 
+/* The output and the end of a detached one, and of those whose changes are kept under that name. */
+static void remove_kept(const struct removal *removal, const char *name)
+{
+    autonames struct registry_names called = {0};
+
+    if (removal->kept.fd < 0)
+        return;
+    (void)kept_called(&removal->kept, name, &called, NULL);
+    vec_each (&called.sids, sid)
+        kept_remove(&removal->kept, *sid);
+    kept_remove(&removal->kept, name);
+}
+
 int front_rm(struct front *front, struct bawn_error *err)
 {
     __attribute__((cleanup(removal_done))) struct removal removal = {
@@ -185,9 +212,7 @@ int front_rm(struct front *front, struct bawn_error *err)
         result = discard(&removal, err);
     if (result != 0)
         return result;
-    vec_each (&front->options.words, word) {
-        if (removal.kept.fd >= 0)
-            kept_remove(&removal.kept, *word);
-    }
+    vec_each (&front->options.words, word)
+        remove_kept(&removal, *word);
     return print_removed(front);
 }

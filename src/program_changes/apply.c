@@ -114,13 +114,23 @@ static const char *tree_path(const struct store *store, unsigned number)
     return "";
 }
 
-static void put_path(struct strbuf *out, const struct store *store, const struct apply_item *item)
+/* As it is. */
+static void put_bytes(struct strbuf *out, const struct store *store, const struct apply_item *item)
 {
-    strbuf_add_escaped(out, tree_path(store, item->tree));
+    strbuf_add(out, tree_path(store, item->tree));
     if (*item->path) {
         strbuf_add(out, "/");
-        strbuf_add_escaped(out, item->path);
+        strbuf_add(out, item->path);
     }
+}
+
+static void put_path(struct strbuf *out, const struct store *store, const struct apply_item *item)
+{
+    autostrbuf struct strbuf path = {0};
+
+    put_bytes(&path, store, item);
+    strbuf_add_escaped(out, path.text ? path.text : "");
+    out->failed |= path.failed;
 }
 
 static bool is_refused(const struct apply_item *item)
@@ -176,7 +186,7 @@ static void put_json(struct strbuf *out, const struct outcome *outcome)
     vec_each (&result->items, item) {
         autostrbuf struct strbuf path = {0};
 
-        put_path(&path, outcome->store, item);
+        put_bytes(&path, outcome->store, item);
         json_open(out, NULL, '{');
         json_put_text(out, "path", &path);
         json_put_string(out, "fate", fate_word(outcome, item->fate));
@@ -353,8 +363,10 @@ int apply_run(struct request *request, struct bawn_error *err)
         .choose_context = &dialogue,
     };
     struct apply_result done = {0};
-    int result = options.choose && request->json ? refuse_json(err) : begin(request, err);
+    int result;
 
+    request->takes_paths = true;
+    result = options.choose && request->json ? refuse_json(err) : begin(request, err);
     if (result == 0)
         result = wanted_read(request, &wanted, err);
     if (result == 0)

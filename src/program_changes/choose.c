@@ -157,6 +157,8 @@ int choose_session(struct request *request, struct bawn_error *err)
 {
     autostorenames struct store_names names = {0};
     const char *word = request->word_count > 0 ? request->words[0] : NULL;
+    bool is_path =
+        request->takes_paths && request->options.is_ended && request->options.ended_at == 0;
     const char *name = NULL;
     int result = store_place_open(&request->place, err);
 
@@ -168,14 +170,14 @@ int choose_session(struct request *request, struct bawn_error *err)
         return result;
     if (names.list.count == 0)
         return refuse_none(err);
-    if (word && store_has(&request->place, word)) {
+    if (word && !is_path && store_has(&request->place, word)) {
         name = word;
         request->words++;
         request->word_count--;
     } else {
         result = find_default(&request->place, &names, &name, err);
         if (result < 0)
-            return word && !strchr(word, '/') ? refuse_unknown(word, err) : result;
+            return word && !is_path && !strchr(word, '/') ? refuse_unknown(word, err) : result;
     }
     (void)snprintf(request->store.name, sizeof(request->store.name), "%s", name);
     return 0;

@@ -122,11 +122,15 @@ static int show(const struct findings *findings, const struct show_options *opti
 
 int diff_run(struct request *request, struct bawn_error *err)
 {
-    struct show_options options = {.form = form_of(request), .has_colours = wants_colour()};
+    struct show_options options = {.form = form_of(request),
+                                   .has_colours = wants_colour(),
+                                   .is_watched = isatty(STDOUT_FILENO)};
     autofindings struct findings findings = {0};
     autowanted struct wanted wanted = {0};
-    int result = choose_session(request, err);
+    int result;
 
+    request->takes_paths = true;
+    result = choose_session(request, err);
     if (result == 0)
         result =
             store_open(&request->place, request->store.name, -EBADF, true, &request->store, err);
@@ -140,12 +144,9 @@ int diff_run(struct request *request, struct bawn_error *err)
         return result;
     if (keep_wanted(&findings, &wanted) == 0 && options.form != SHOW_JSON) {
         if (!request->quiet)
-            (void)fprintf(stderr, "bawn: session %s changed nothing%s\n", request->store.name,
+            (void)fprintf(stderr, "bawn: session %s has no changes%s\n", request->store.name,
                           wanted.paths.count > 0 ? " there" : "");
         return STATUS_OK;
     }
-    result = show(&findings, &options, err);
-    if (result == 0 && options.form == SHOW_JSON)
-        (void)puts("");
-    return result;
+    return show(&findings, &options, err);
 }

@@ -68,6 +68,7 @@ static int show_error(const struct request *request, const struct bawn_error *er
 
     if (request->json) {
         json_add_error(&out, err, NULL);
+        strbuf_add(&out, "\n");
         (void)print(&out);
         return STATUS_FAILED;
     }

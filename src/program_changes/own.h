@@ -11,6 +11,7 @@ struct request {
     const char *const *words; /* behind the name of the session */
     size_t word_count;
     bool json, quiet;
+    bool takes_paths; /* behind "--" there is no name */
     int lock_fd; /* given by the launcher that settles; else -EBADF */
     struct store_place place;
     struct store store; /* the session; of discard the one at hand */

@@ -43,7 +43,7 @@ static int refuse_missing(const struct store *store, const struct store_tree *tr
     return tree->lower_fd;
 }
 
-int find_changes(struct store *store, struct findings *ret_findings, struct bawn_error *err)
+static int find_all(struct store *store, struct findings *ret_findings, struct bawn_error *err)
 {
     for (size_t i = 0; i < store->count; i++) {
         struct found *found = &ret_findings->items[ret_findings->count];
@@ -60,6 +60,23 @@ int find_changes(struct store *store, struct findings *ret_findings, struct bawn
         leave_out_top(&found->overlay, &found->changes);
     }
     return 0;
+}
+
+int find_changes(struct store *store, struct findings *ret_findings, struct bawn_error *err)
+{
+    int result = find_all(store, ret_findings, err);
+
+    for (size_t i = 0; result == 0 && i < ret_findings->count; i++) {
+        struct found *found = &ret_findings->items[i];
+        struct base base;
+
+        result = base_load(found->tree->dir_fd, &base, err);
+        if (result < 0)
+            return result;
+        base_leave_out(&base, &found->changes);
+        base_done(&base);
+    }
+    return result;
 }
 
 bool findings_are_none(const struct findings *findings)
@@ -85,7 +102,9 @@ void put_summary(struct strbuf *out, const struct findings *findings)
     for (size_t i = 0; i < findings->count; i++) {
         vec_each (&findings->items[i].changes.list, change) {
             /* A new directory is there for what is in it. */
-            if (change->kind != CHANGE_ADDED || !S_ISDIR(change->after.st_mode))
+            if (change->kind == CHANGE_DELETED && S_ISDIR(change->before.st_mode))
+                counts[change->kind] += change->inside;
+            else if (change->kind != CHANGE_ADDED || !S_ISDIR(change->after.st_mode))
                 counts[change->kind]++;
         }
     }
@@ -154,7 +173,7 @@ int settle(struct request *request, struct bawn_error *err)
     result = recover(request, err);
     if (result < 0 || store->began_ns == 0)
         return result;
-    result = find_changes(store, &findings, err);
+    result = find_all(store, &findings, err);
     if (result == 0)
         result = note_base(store, &findings, err);
     return result < 0 ? result : store_settled(store, err);

@@ -244,24 +244,55 @@ void kept_sweep(const struct kept_place *kept)
     vec_done(&ended);
 }
 
-/* Of several sessions that changed the same layers, one after the other, the last is meant. */
-static bool find_called(const struct kept_place *kept, const struct registry_names *names,
-                        const char *word, char sid[SID_BYTES])
+/* A record is written once, when a session begins. */
+static uint64_t began(int dir_fd)
 {
-    for (size_t i = names->sids.count; i-- > 0;) {
-        autoclose int dir_fd = kept_enter(kept, names->sids.items[i]);
-        autofree char *record = dir_fd < 0 ? NULL : kept_record(dir_fd);
+    struct stat st;
 
-        if (record && registry_is_called(record, word))
-            return snprintf(sid, SID_BYTES, "%s", names->sids.items[i]) > 0;
+    return fstatat(dir_fd, REGISTRY_RECORD, &st, AT_SYMLINK_NOFOLLOW) < 0
+               ? 0
+               : (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+static void swap_last_two(struct registry_names *names)
+{
+    char **last = &names->sids.items[names->sids.count - 1];
+    char *sid = *last;
+
+    *last = last[-1];
+    last[-1] = sid;
+}
+
+int kept_called(const struct kept_place *kept, const char *name, struct registry_names *names,
+                struct bawn_error *err)
+{
+    autonames struct registry_names all = {0};
+    uint64_t latest = 0;
+    int result = kept_list(kept, &all, err);
+
+    for (size_t i = 0; result == 0 && i < all.sids.count; i++) {
+        autoclose int dir_fd = kept_enter(kept, all.sids.items[i]);
+        autofree char *record = dir_fd < 0 ? NULL : kept_record(dir_fd);
+        char *sid = record && registry_is_called(record, name) ? all.sids.items[i] : NULL;
+
+        if (!sid)
+            continue;
+        if (!vec_push(&names->sids, sid))
+            return error_memory(err);
+        all.sids.items[i] = NULL;
+        if (began(dir_fd) >= latest)
+            latest = began(dir_fd);
+        else
+            swap_last_two(names);
     }
-    return false;
+    return result;
 }
 
 int kept_find(const struct kept_place *kept, const char *word, char sid[SID_BYTES],
               struct bawn_error *err)
 {
     autonames struct registry_names names = {0};
+    autonames struct registry_names called = {0};
     int result = kept->fd < 0 ? 0 : kept_list(kept, &names, err);
     size_t found = 0;
     char shown[64];
@@ -272,8 +303,12 @@ int kept_find(const struct kept_place *kept, const char *word, char sid[SID_BYTE
         if (!word || strncmp(*name, word, strlen(word)) == 0)
             found += snprintf(sid, SID_BYTES, "%s", *name) > 0;
     }
-    if (found == 1 || (found == 0 && word && find_called(kept, &names, word, sid)))
-        return 0;
+    if (found == 0 && word && kept->fd >= 0)
+        result = kept_called(kept, word, &called, err);
+    if (result == 0 && called.sids.count > 0)
+        found = snprintf(sid, SID_BYTES, "%s", called.sids.items[called.sids.count - 1]) > 0;
+    if (result < 0 || found == 1)
+        return result;
     text_escape(shown, sizeof(shown), word ? word : "", word ? strlen(word) : 0, TEXT_ONE_LINE);
     if (!word && found == 0)
         (void)error_set(err, ESRCH, "session.none", "no session runs, and none is kept");

@@ -71,6 +71,9 @@ bool kept_look(int dir_fd, struct kept_end *ret_end);
 char *kept_record(int dir_fd);
 /* All that are there, sorted by name. */
 int kept_list(const struct kept_place *kept, struct registry_names *names, struct bawn_error *err);
+/* Those whose changes are kept under that name; the last that began comes last. */
+int kept_called(const struct kept_place *kept, const char *name, struct registry_names *names,
+                struct bawn_error *err);
 /* The one whose SID begins with word, or the last whose changes are called so; NULL: the only one.
  * -ESRCH, -EINVAL: as of sessions that run. */
 int kept_find(const struct kept_place *kept, const char *word, char sid[SID_BYTES],

@@ -30,9 +30,9 @@ static const struct option apply_rows[] = {
      .name = "file",
      .value = "GLOB",
      .repeats = true,
-     .help =
-         "Take only paths that match: '*.c' at any depth, 'src/*.c' from the top of the tree on, "
-         "'src/**/*.c' below it."},
+     .help = "Take paths that match, beside those named: '*.c' at any depth, 'src/*.c' from the "
+             "top of the tree on, "
+             "'src/**/*.c' below it."},
     {.id = OPTION_DRY_RUN,
      .name = "dry-run",
      .help = "Change nothing. Say what would be taken, and what is in the way."},
@@ -67,8 +67,9 @@ const struct verb verb_diff = {
         "Compares the layers of a session with your files: what was added, changed, deleted or "
         "moved, line by line. With PATH only what is at or below that path. Nothing of yours has "
         "changed yet; 'bawn apply' takes it, 'bawn discard' drops it.\n"
-        "On a terminal the output goes through $PAGER. Control characters are shown escaped, but "
-        "with --patch.\n" CHANGES_WORDS,
+        "On a terminal the output goes through $PAGER. Control characters are shown escaped "
+        "there. Of a directory that was deleted it says how many files go with it; --patch has "
+        "each of them.\n" CHANGES_WORDS,
     .max_args = ARGS_ANY,
     .fill = FILL_FILES,
     .groups = (const struct option_group *const[]){&diff_options, &verb_options, NULL},
@@ -88,7 +89,7 @@ const struct verb verb_apply = {
         "$EDITOR, q ends the questions, ? names all keys. What you take is applied when all is "
         "answered; the rest stays in the session, and you can take it later.\n"
         "In the way are files that changed since the session began, protected paths, devices, "
-        "sockets and set-user-id files. The exit status is 1 then.\n"
+        "sockets, set-user-id files, and what cannot be read. The exit status is 1 then.\n"
         "What was taken leaves the session. 'bawn undo' takes it back, as long as nobody has "
         "changed these files since.\n" CHANGES_WORDS,
     .max_args = ARGS_ANY,
@@ -109,7 +110,9 @@ const struct verb verb_discard = {
 static const struct option undo_rows[] = {
     {.id = OPTION_FORCE,
      .name = "force",
-     .help = "Also files that changed since. What was written to them since is lost."},
+     .help =
+         "Also files and directories that changed since. What was written to them since is lost, "
+         "and so is what was put into directories that the apply made."},
 };
 static const struct option_group undo_options = {"What is taken back", undo_rows,
                                                  sizeof(undo_rows) / sizeof(undo_rows[0])};

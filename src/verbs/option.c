@@ -311,6 +311,8 @@ int options_parse(struct options *options, const struct option_group *const *gro
             result = read_word(&reader, text);
         } else if (strcmp(text, "--") == 0) {
             ended = true;
+            options->is_ended = true;
+            options->ended_at = options->words.count;
             result = 0;
         } else if (text[1] == '-') {
             result = read_long(&reader, text + 2);

@@ -112,6 +112,8 @@ struct option_given {
 struct options {
     VEC(struct option_given) given;
     VEC(const char *) words; /* the arguments that are no options */
+    bool is_ended;           /* there was a "--" */
+    size_t ended_at;         /* how many words were before it */
 };
 
 void options_done(struct options *options);

@@ -45,7 +45,7 @@ place() { echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.local/state/bawn/chan
     run -0 "$BAWN" apply "$session"
     [ "$(some '3p;20p;38p')" = "x y z" ]
     run -0 --separate-stderr "$BAWN" diff "$session"
-    [[ $stderr == *"changed nothing"* ]]
+    [[ $stderr == *"has no changes"* ]]
 }
 
 @test "interactive: all hunks are the whole, no hunk is nothing, the end of the answers is q" {

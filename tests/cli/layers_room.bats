@@ -332,3 +332,11 @@ assert rows["sandbox.limits.layer_size"] == "half of the free room", rows' <<<"$
     [[ $output == *"takes more than "*" MiB, half of the room that was free (limits.layer_size): its layers hold "* ]]
     [[ $output != *"private directories"* ]]
 }
+
+@test "room: what a run leaves closed counts when the next one begins" {
+    bounded 32M sh -c "mkdir d; head -c 24000000 /dev/zero | tr '\\0' x >d/f; chmod 000 d"
+    run --separate-stderr bounded 32M sh -c "mkdir e; head -c 24000000 /dev/zero | tr '\\0' x >e/f; chmod 000 e"
+    run -125 --separate-stderr bounded 32M touch never
+    [[ $stderr == *"takes more than 32 MiB (limits.layer_size): its layers hold 45."* ]]
+    has_error_and_hint
+}

@@ -112,7 +112,7 @@ assert rows["b"]["from"] == "a" and rows["link"]["kind"] == "deleted", rows' <<<
     [ a -ef hard ]
     run -0 --separate-stderr "$BAWN" diff "$session"
     [ -z "$output" ]
-    [[ $stderr == *"changed nothing"* ]]
+    [[ $stderr == *"has no changes"* ]]
     run -0 "$BAWN" undo "$session"
     # Directories have new times.
     [ "$(state | unnumbered | grep -v ' d ')" = "$(grep -v ' d ' <<<"$before")" ] ||
@@ -568,5 +568,130 @@ while time.time() < end:
     [[ $output == "$sid ended"* ]]
     run -0 "$BAWN" logs "$session"
     [ "$output" = said ]
+    # Whoever removes it by that name removes what all of them said, too.
+    run -0 "$BAWN" rm "$session"
+    run -125 "$BAWN" logs "$session"
+    run -125 "$BAWN" logs "$sid"
     forget_kept
+}
+
+@test "overlay: what the host alone changed is no change of the session's" {
+    inside sh -c 'touch sub/deep/n; echo t >sub/t; rm sub/t; exec 3<>a; echo x >>main.c'
+    # A mode, a text that the session opened and did not change, a directory on the way.
+    chmod 700 sub .
+    echo host >a
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = $'M  main.c\nA  sub/deep/n' ]
+    run -0 "$BAWN" apply "$session"
+    [ "$(stat -c %a sub)" = 700 ]
+    [ "$(stat -c %a .)" = 700 ]
+    [ "$(cat a)" = host ]
+    [ -e sub/deep/n ]
+}
+
+@test "overlay: what the session opened and the host removed does not come back" {
+    inside sh -c 'exec 3<>a; echo t >sub/t; rm sub/t; echo new >new'
+    rm -r a sub
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = "A  new" ]
+    run -0 "$BAWN" apply "$session"
+    [ ! -e a ]
+    [ ! -e sub ]
+}
+
+@test "overlay: a directory that was removed meanwhile is made again only when told so" {
+    inside touch sub/deep/n
+    rm -r sub
+    run -1 --separate-stderr "$BAWN" apply "$session"
+    [[ $stderr == *"$WORK/sub was removed on the host since the session began with it"*"hint: "* ]]
+    [ ! -e sub ]
+    run -0 "$BAWN" apply "$session" --conflicts mine
+    [ -e sub/deep/n ]
+    [ ! -e sub/deep/f ]
+}
+
+@test "overlay: a later run of the session may change what an earlier one left alone" {
+    inside sh -c 'exec 3<>a; exec 4<>main.c; touch new'
+    inside sh -c 'echo two >>a'
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = $'M  a\nA  new' ]
+    echo host >>main.c
+    inside sh -c 'echo session >>main.c'
+    run -1 --separate-stderr "$BAWN" apply "$session" main.c
+    [[ $stderr == *"$WORK/main.c was changed on the host, too"* ]]
+    run -0 "$BAWN" apply "$session" a new
+    [ "$(cat a)" = $'one\ntwo' ]
+}
+
+@test "overlay: undo gives a session that went on its changes back" {
+    inside sh -c 'echo 1 >n; echo two >>a; mkdir new; echo q >new/q'
+    "$BAWN" apply "$session"
+    inside sh -c 'echo 2 >>n; echo three >>a; echo r >new/r; rm new/q'
+    inside sh -c 'echo s >new/s'
+    before=$(inside sh -c 'cat n a; ls new')
+    run -0 "$BAWN" undo "$session"
+    [ "$(cat a)" = one ]
+    [ ! -e n ]
+    [ ! -e new ]
+    [ "$(inside sh -c 'cat n a; ls new')" = "$before" ]
+    run -0 "$BAWN" apply "$session"
+    [ "$(cat n a; ls new)" = "$before" ]
+    # What the apply took, and the session has not touched since, comes back into its directories.
+    inside sh -c 'mkdir two; echo a >two/a'
+    "$BAWN" apply "$session"
+    inside sh -c 'echo b >two/b'
+    "$BAWN" undo "$session"
+    run -0 inside sh -c 'cat two/*'
+    [ "$output" = $'a\nb' ]
+}
+
+@test "overlay: behind -- there are only paths" {
+    session=sub
+    inside sh -c 'echo x >>sub/deep/f; rm link'
+    run -0 "$BAWN" diff --list -- sub
+    [ "$output" = "M  sub/deep/f" ]
+    run -0 "$BAWN" apply -- sub
+    [ -L link ]
+    run -0 "$BAWN" diff sub --list
+    [ "$output" = "D  link" ]
+    run -0 "$BAWN" discard -- sub
+    [ ! -e "$(place)/sub" ]
+}
+
+@test "overlay: it is said how much goes with a directory" {
+    echo g >sub/g
+    run -0 --separate-stderr "$BAWN" run --overlay . --session "$session" -- rm -r sub
+    [[ $stderr == "bawn: 2 files deleted (bawn diff "* ]]
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = "D  sub/  (2 files)" ]
+    run -0 "$BAWN" diff "$session" --stat
+    [[ $output == *" sub/ | directory, deleted with 2 files"*" 2 files changed, 2 deleted"* ]]
+    run -0 "$BAWN" diff "$session" --json
+    [ "$(json_get "$output" 'd[0]["files"]')" = 2 ]
+    # It is taken as a whole.
+    run -125 --separate-stderr "$BAWN" apply "$session" sub/g
+    [[ $stderr == *"the session deleted sub as a whole"*"hint: "* ]]
+    [ -e sub/g ]
+    run -0 "$BAWN" apply "$session" sub
+    [ ! -e sub ]
+}
+
+@test "overlay: names that look alike are told apart in JSON, and each document is a line" {
+    touch $'x\ny' 'x\ny'
+    inside sh -c 'for file in x*; do echo new >"$file"; done'
+    run -0 "$BAWN" diff --json "$session"
+    [ "${#lines[@]}" -eq 1 ]
+    run -0 "$BAWN" apply --json "$session"
+    [ "$(json_get "$output" 'len({p["path"] for p in d["paths"]}), "x\ny" in d["paths"][0]["path"]')" = "(2, True)" ]
+    "$BAWN" apply --json no-such >out || true
+    [ "$(tail -c 1 out | od -An -c | tr -d ' ')" = '\n' ]
+}
+
+@test "overlay: a patch on a terminal moves no cursor, and is whole elsewhere" {
+    inside sh -c 'printf "\033]0;evil\007b\033[2J\n" >a'
+    run -0 on_terminal "$BAWN" diff --patch "$session"
+    [[ $output != *$'\033'* ]]
+    [[ $output == *'evil'* ]]
+    "$BAWN" diff --patch "$session" >patch
+    grep -q $'\033]0;evil' patch
 }
