@@ -55,6 +55,35 @@ void operate_sort(struct journal *journal)
         dir->number = number++;
 }
 
+static const struct journal_dir *dir_at(const struct journal *journal, unsigned tree,
+                                        const char *path)
+{
+    const struct journal_dir wanted = {.tree = tree, .path = path};
+
+    return journal->dirs.count
+               ? bsearch(&wanted, journal->dirs.items, journal->dirs.count, sizeof(wanted), by_path)
+               : NULL;
+}
+
+int operate_open_parent(const struct journal *journal, unsigned tree, const char *path,
+                        const char **ret_name)
+{
+    const struct journal_tree *of = journal_tree(journal, tree);
+    const char *slash = strrchr(path, '/');
+    autofree char *parent = strndup(path, slash ? (size_t)(slash - path) : 0);
+    autoclose int fd = of ? named_open_parent(of->fd, path, ret_name) : -EBADMSG;
+    const struct journal_dir *dir = parent ? dir_at(journal, tree, parent) : NULL;
+    struct stat st;
+
+    if (!parent)
+        return -ENOMEM;
+    if (fd < 0)
+        return fd;
+    if (dir && fstat(fd, &st) < 0)
+        return -errno;
+    return dir && st.st_ino != dir->ino ? -ENOENT : take_fd(&fd);
+}
+
 /* A directory that stays gets another mode or other attributes. */
 static int operate_on_dir(struct plan *plan, const struct plan_tree *tree,
                           const struct change *change)

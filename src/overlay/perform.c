@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "overlay/copy.h"
+#include "overlay/plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,12 +44,11 @@ static int look(struct scene *scene)
 static int scene_open(const struct journal *journal, const struct journal_op *op,
                       struct scene *ret_scene)
 {
-    const struct journal_tree *tree = journal_tree(journal, op->tree);
     int r;
 
     (void)journal_new_name(journal, op, ret_scene->fresh);
     (void)journal_old_name(journal, op, ret_scene->aside);
-    ret_scene->dir_fd = tree ? named_open_parent(tree->fd, op->path, &ret_scene->target) : -EBADMSG;
+    ret_scene->dir_fd = operate_open_parent(journal, op->tree, op->path, &ret_scene->target);
     if (ret_scene->dir_fd < 0)
         return ret_scene->dir_fd;
     r = look(ret_scene);

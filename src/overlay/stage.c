@@ -150,7 +150,7 @@ static int stage_change(struct staging *staging, const struct plan_tree *tree,
 
     if (!path)
         return -ENOMEM;
-    to_fd = named_open_parent(tree->tree->lower_fd, path, &to);
+    to_fd = operate_open_parent(&staging->plan->journal, tree->apply->number, path, &to);
     return to_fd < 0 ? to_fd : stage_entry(staging, tree, change, choice, to_fd, to, path);
 }
 
@@ -166,7 +166,7 @@ static int finish_dir(const struct plan *plan, const struct plan_tree *tree,
     if (!path)
         return -ENOMEM;
     from_fd = named_open_parent(tree->tree->upper_fd, change->path, &from);
-    to_fd = named_open_parent(tree->tree->lower_fd, path, &to);
+    to_fd = operate_open_parent(&plan->journal, tree->apply->number, path, &to);
     if (from_fd < 0 || to_fd < 0)
         return from_fd < 0 ? from_fd : to_fd;
     return copy_finish(from_fd, from, to_fd, to, &how);
@@ -262,7 +262,7 @@ static int stage_op(struct plan *plan, struct journal_op *op, struct bawn_error 
 {
     const struct journal_tree *tree = journal_tree(&plan->journal, op->tree);
     const char *name;
-    autoclose int dir_fd = named_open_parent(tree->fd, op->path, &name);
+    autoclose int dir_fd = operate_open_parent(&plan->journal, op->tree, op->path, &name);
     char room[JOURNAL_NAME_BYTES];
     int r = dir_fd < 0 ? dir_fd : 0;
 

@@ -339,7 +339,7 @@ static int stage_op(struct undoing *undoing, struct journal_op *op, struct bawn_
     if (S_ISDIR(last->old.st_mode))
         r = named_set_mode(undoing->plan.store_fd, kept, last->old.st_mode & 07777);
     if (r == 0 && !*op->fetched) {
-        dir_fd = named_open_parent(tree->fd, op->path, &name);
+        dir_fd = operate_open_parent(journal, op->tree, op->path, &name);
         journal_step(journal);
         r = dir_fd < 0 ? dir_fd : copy_exactly(undoing->plan.store_fd, kept, dir_fd, fresh);
     }

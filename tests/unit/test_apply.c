@@ -524,10 +524,9 @@ static void interfere(void *context)
 START_TEST(who_changes_the_tree_meanwhile_gets_nothing_written_elsewhere)
 {
     static const char *const scripts[] = {
-        "mv d e; ln -s ../outside d",
-        "mv d/sub ..; ln -s ../../outside d/sub",
-        "rm -r d; ln -s ../outside d",
-        "echo theirs >>d/file",
+        "mv d e; ln -s ../outside d",  "mv d/sub ..; ln -s ../../outside d/sub",
+        "rm -r d; ln -s ../outside d", "echo theirs >>d/file",
+        "mv d e; mv ../outside d", /* another directory of that name */
     };
 
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
@@ -542,22 +541,26 @@ START_TEST(who_changes_the_tree_meanwhile_gets_nothing_written_elsewhere)
             char path[LAYERED_DIR_BYTES + 16];
 
             if (!begin(&layered, "mkdir -p d/sub; echo a >d/file; echo b >d/sub/file",
-                       "echo x >d/file; rm d/sub/file; echo y >d/sub/new; echo z >d/new"))
+                       "echo x >d/file; rm d/sub/file; echo y >d/sub/new; echo z >d/new; "
+                       "chmod 711 d/sub"))
                 return;
-            layered_must(&layered, ".", "mkdir outside; echo witness >outside/file");
+            layered_must(&layered, ".",
+                         "mkdir -p outside/sub; echo witness >outside/file; "
+                         "chmod 700 outside/sub; echo too >outside/sub/file");
             (void)snprintf(path, sizeof(path), "%s/outside", layered.dir);
             outside = layered_picture(path, LAYERED_INODE);
             (void)apply(&layered, &options, NULL);
             /* With the directory back where it was, what was broken off can be ended. */
             (void)layered_script(&layered, "lower",
                                  "if test -e ../sub; then rm d/sub; mv ../sub d; fi;"
-                                 "if test -e e; then rm d; mv e d; fi");
+                                 "if test -e e; then if test -L d; then rm d; else "
+                                 "mv d ../outside; fi; mv e d; fi");
             r = apply_recover(layered.store_fd, NULL, &recovered, &err);
             ck_assert_msg(i == 2 || r == 0, "%s, step %u: %s", scripts[i], step, err.message);
             if (r < 0)
                 ck_assert_int_eq(apply_abandon(layered.store_fd, &err), 0);
             ck_assert_int_eq(apply_recover(layered.store_fd, NULL, &recovered, &err), 0);
-            if (i < 2)
+            if (i < 2 || i == 4)
                 layered_must(&layered, "lower",
                              "now=$(cat d/file d/sub/* d/new 2>&1 | tr -d '\\n'); case $now in "
                              "ab*new*|xyz) ;; *) echo \"$now\"; exit 1;; esac");
