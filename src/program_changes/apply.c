@@ -150,8 +150,8 @@ static const char *hint_of(const struct outcome *outcome, const struct apply_ite
     case APPLY_BARRED:
         return "--skip-unfit leaves it behind, and takes the rest";
     case APPLY_PROTECTED:
-        return "programs run it with your rights: look at it with 'bawn diff', then add "
-               "--protected, or name other paths";
+        return "programs run it with your rights: look at it with 'bawn diff', then 'bawn "
+               "apply --protected' takes it, too; or name other paths";
     default:
         return item->hint;
     }
