@@ -74,8 +74,8 @@ int operate_finish(struct plan *plan, struct bawn_error *err);
 ssize_t operate_dir(struct journal *journal, struct map *dirs, unsigned tree, int tree_fd,
                     const char *path);
 void operate_sort(struct journal *journal);
-/* Opens the directory that a path is in. SECURITY: where the journal has it, it is that very one, or
- * -ENOENT: somebody else may have put another one there. */
+/* Opens the directory that a path is in. SECURITY: where the journal has it, it is that very one,
+ * or -ENOENT: somebody else may have put another one there. */
 int operate_open_parent(const struct journal *journal, unsigned tree, const char *path,
                         const char **ret_name);
 

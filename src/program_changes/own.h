@@ -12,7 +12,7 @@ struct request {
     size_t word_count;
     bool json, quiet;
     bool takes_paths; /* behind "--" there is no name */
-    int lock_fd; /* given by the launcher that settles; else -EBADF */
+    int lock_fd;      /* given by the launcher that settles; else -EBADF */
     struct store_place place;
     struct store store; /* the session; of discard the one at hand */
 };
