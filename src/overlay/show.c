@@ -7,15 +7,51 @@
 #include "overlay/entry.h"
 #include "overlay/show_own.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FLUSH_BYTES = 65536 };
 
-char *show_name(const struct show *show, const char *path)
+/* The repository of git's that a tree lies in: by that git takes the names of a patch. */
+static void find_place(struct show *show)
+{
+    const char *tree = show->at->tree->path;
+    autofree char *dir = strdup(tree);
+
+    free(show->place);
+    show->place = NULL;
+    show->placed = show->at;
+    while (dir && *dir) {
+        autofree char *git = NULL;
+        char *slash = strrchr(dir, '/');
+
+        if (asprintf(&git, "%s/.git", dir) < 0) {
+            git = NULL;
+            return;
+        }
+        if (faccessat(AT_FDCWD, git, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+            tree += strlen(dir);
+            show->place = strdup(tree + strspn(tree, "/"));
+            return;
+        }
+        if (!slash)
+            return;
+        *slash = '\0';
+    }
+}
+
+char *show_name(struct show *show, const char *path)
 {
     char *name = NULL;
     const char *tree = show->at->tree->path;
 
+    if (show->options->form == SHOW_PATCH && show->placed != show->at)
+        find_place(show);
+    if (show->options->form == SHOW_PATCH && show->place)
+        return asprintf(&name, "%s%s%s", show->place, *show->place && *path ? "/" : "", path) < 0
+                   ? NULL
+                   : name;
     if (!show->has_many)
         return strdup(path);
     tree += strspn(tree, "/");
@@ -279,6 +315,7 @@ static int show_all(struct show *show, const struct show_tree *trees, size_t cou
         json_close(show->out, ']');
         strbuf_add(show->out, "\n");
     }
+    free(show->place);
     return result < 0 ? result : show_flush(show);
 }
 

@@ -313,7 +313,8 @@ static int add_index(struct show *show, const struct pair *pair)
 static void add_file_line(struct show *show, const char *mark, const char *prefix,
                           const struct content *content, const char *path)
 {
-    bool has_blank = strchr(path, ' ') || (show->has_many && strchr(show->at->tree->path, ' '));
+    autofree char *name = show_name(show, path);
+    bool has_blank = name && strchr(name, ' ');
 
     strbuf_add(show->out, mark);
     if (!is_there(content)) {

@@ -16,8 +16,10 @@ struct show_sum {
 
 struct show {
     const struct show_options *options;
-    const struct show_tree *at; /* the tree that is shown */
-    bool has_many;              /* trees */
+    const struct show_tree *at;     /* the tree that is shown */
+    bool has_many;                  /* trees */
+    const struct show_tree *placed; /* whose place in a repository of git's is known */
+    char *place;                    /* "" is its top; NULL: there is none */
     struct strbuf *out;
     FILE *file; /* that takes what is in out from time to time, or NULL */
     struct show_sum sum;
@@ -44,7 +46,7 @@ const char *show_reason(const struct change *change);
 const char *show_type(unsigned mode);
 
 /* A path as it is shown, bytes as they are: NULL when out of memory. The caller frees it. */
-char *show_name(const struct show *show, const char *path);
+char *show_name(struct show *show, const char *path);
 void show_add_name(struct show *show, const char *path, unsigned mode);
 
 /* Gives what is in out to the file. */

@@ -231,13 +231,25 @@ static int refuse_path(const struct store *store, const char *word, struct bawn_
     return -EINVAL;
 }
 
+/* As 'bawn diff' names it: from the top of an overlay on. NULL: there is nothing by that name. */
+static char *find_in_trees(const struct store *store, const char *word)
+{
+    for (size_t i = 0; *word != '/' && i < store->count; i++) {
+        autofree char *path = path_normalize(store->trees[i].path, word);
+
+        if (path && path_is_below(path, store->trees[i].path) && is_there(store, path))
+            return take_ptr(&path);
+    }
+    return NULL;
+}
+
 int wanted_read(const struct request *request, struct wanted *ret_wanted, struct bawn_error *err)
 {
     autofree char *here = getcwd(NULL, 0);
 
     for (size_t i = 0; i < request->word_count; i++) {
         const char *word = request->words[i];
-        char *path = NULL;
+        autofree char *path = NULL;
 
         if (!*word) {
             (void)error_set(err, EINVAL, "usage.bad_value", "a path is empty");
@@ -245,15 +257,17 @@ int wanted_read(const struct request *request, struct wanted *ret_wanted, struct
             return -EINVAL;
         }
         path = here || *word == '/' ? path_normalize(here ? here : "/", word) : NULL;
-
         if (!path)
             return error_errno(err, errno ? errno : ENOENT, "find out where a path begins");
-        if (!vec_push(&ret_wanted->paths, path)) {
+        if (!is_in_a_tree(&request->store, path) || !is_there(&request->store, path)) {
             free(path);
-            return error_memory(err);
+            path = find_in_trees(&request->store, word);
         }
-        if (!is_in_a_tree(&request->store, path) || !is_there(&request->store, path))
+        if (!path)
             return refuse_path(&request->store, word, err);
+        if (!vec_push(&ret_wanted->paths, path))
+            return error_memory(err);
+        (void)take_ptr(&path);
     }
     return 0;
 }

@@ -697,3 +697,28 @@ while time.time() < end:
     "$BAWN" diff --patch "$session" >a.patch
     grep -q $'\033]0;evil' a.patch
 }
+
+@test "overlay: a patch of a part of a repository has the names that git knows" {
+    rm -r .git
+    git init -q .
+    mkdir -p "two words/in"
+    echo 1 >"two words/in/f"
+    for more in sub "two words"; do
+        "$BAWN" run -q --overlay sub --overlay "$more" --session "$session" -- sh -c 'echo x >>sub/deep/f; echo y >>"two words/in/f"'
+        "$BAWN" diff "$session" --patch >"$BATS_TEST_TMPDIR/part.patch"
+        echo 1 >"two words/in/f"
+        git apply "$BATS_TEST_TMPDIR/part.patch"
+        [ "$(cat sub/deep/f)" = $'deep\nx' ]
+        echo deep >sub/deep/f
+        echo 1 >"two words/in/f"
+        "$BAWN" discard "$session"
+    done
+    # As diff names it, it can be named.
+    "$BAWN" run -q --overlay sub --session "$session" -- sh -c 'echo x >>sub/deep/f; touch sub/n'
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = $'M  deep/f\nA  n' ]
+    run -0 "$BAWN" apply "$session" n
+    [ -e sub/n ]
+    run -0 "$BAWN" apply "$session" sub/deep
+    [ "$(cat sub/deep/f)" = $'deep\nx' ]
+}
