@@ -74,7 +74,9 @@ unsigned overlay_by(const struct plan *plan, enum look look, const char **note)
     const struct feature_fact *fact = &plan->facts->features[FEATURE_OVERLAY];
     const char *why = NULL;
 
-    if (look != LOOK_DIRECTORY)
+    if (look == LOOK_LINK)
+        why = "it is a link, and an overlay is of a directory: name what it leads to";
+    else if (look != LOOK_DIRECTORY)
         why = "an overlay is of a directory: name that, or use mode copy or ro";
     else if (!fact->available)
         why = "no overlayfs here: use mode rw, or private for an empty directory";
