@@ -137,6 +137,13 @@ int base_open_copy(int layer_fd, const struct base_note *note)
     return fd < 0 ? -errno : named_open_file(fd, note->digest, &st);
 }
 
+static bool is_at(struct timespec one, struct timespec other)
+{
+    return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
+}
+
+/* SECURITY: a later run may set the time of a file's last write, but not that of its last change.
+ */
 bool base_is_untouched(const struct base_note *note, const struct change *change)
 {
     const struct stat *now = &change->after;
@@ -144,8 +151,8 @@ bool base_is_untouched(const struct base_note *note, const struct change *change
     if (!note || !note->is_same || note->mode != now->st_mode)
         return false;
     return S_ISDIR(now->st_mode) ||
-           (note->size == (uint64_t)now->st_size && note->modified.tv_sec == now->st_mtim.tv_sec &&
-            note->modified.tv_nsec == now->st_mtim.tv_nsec);
+           (note->size == (uint64_t)now->st_size && is_at(note->modified, now->st_mtim) &&
+            is_at(note->changed, now->st_ctim));
 }
 
 static bool is_in(const char *path, const char *dir)

@@ -249,7 +249,7 @@ static int note_same(struct noting *noting, const struct change *same)
                                  S_ISDIR(same->after.st_mode) ? 0 : (uint64_t)same->after.st_size,
                              .ino = same->before.st_ino,
                              .modified = same->after.st_mtim,
-                             .changed = same->before.st_ctim,
+                             .changed = same->after.st_ctim,
                              .is_same = true,
                              .digest = "",
                              .target = ""};

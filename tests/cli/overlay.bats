@@ -622,6 +622,12 @@ while time.time() < end:
     [[ $stderr == *"$WORK/main.c was changed on the host, too"* ]]
     run -0 "$BAWN" apply "$session" a new
     [ "$(cat a)" = $'one\ntwo' ]
+    "$BAWN" discard "$session"
+    # Nor does it hide that by the file's times.
+    inside sh -c 'exec 3<>link; touch newer'
+    inside sh -c 'touch -r a then; printf "ONE\ntwo\n" >a; touch -r then a; rm then'
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = $'M  a\nA  newer' ]
 }
 
 @test "overlay: undo gives a session that went on its changes back" {
