@@ -94,7 +94,7 @@ START_TEST(a_list_says_what_it_is_in_words)
         &scene, (struct show_options){.form = SHOW_LIST},
         "A  a\\x1b]0;x\\x07\\nb\n"
         "M  both  (content, mode 0644 -> 0600)\n"
-        "D  dir/\n"
+        "D  dir/  (1 file)\n"
         "M  exe  (mode 0644 -> 0755)\n"
         "A  fifo  (FIFO)\n"
         "M  file\n"
