@@ -56,7 +56,7 @@ cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-sup
 
 # clang-tidy must read the clang build: gcc's own flags are errors to it.
 [ -f build-clang/build.ninja ] || CC=clang meson setup build-clang >/dev/null || exit 1
-ninja -C build-clang --quiet builtin_files.c || exit 1
+ninja -C build-clang --quiet builtin_files.c steer_rules.h veth_rules.h || exit 1
 log=$(mktemp)
 git ls-files -co --exclude-standard 'src/*.c' | xargs -P2 -n4 clang-tidy --quiet -p build-clang \
     >"$log" 2>/dev/null || { grep -E 'warning:|error:' "$log" | sort -u; fail "clang-tidy"; }

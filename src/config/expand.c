@@ -165,7 +165,7 @@ static bool literal_form(const char *pattern, struct strbuf *out, const char **r
 
     length = strcspn(pattern, "*?[\\");
     /* Mostly: and the dots of a normal path are gone. */
-    if (pattern[length] == '\0' && length < LIMIT_PATH_BYTES) {
+    if (length < LIMIT_PATH_BYTES && pattern[length] == '\0') {
         strbuf_add_bytes(out, pattern, length);
         return true;
     }

@@ -219,7 +219,7 @@ static int note_change(struct noting *noting, const struct change *change, size_
     struct stat st;
     int r;
 
-    if (base_is_untouched(old, change))
+    if (old && base_is_untouched(old, change))
         return push(noting, old);
     if (old && !old->is_same && (old->is_whole || !takes_all || !S_ISDIR(old->mode)))
         return push_old(noting, old_index);

@@ -11,11 +11,11 @@ static const char *rule_words(struct plan *plan, const struct path_rule *rule)
 {
     if (rule->kind == RULE_PATH && rule->name)
         return arena_join(&plan->arena, "paths.", rule->name, ": ", rule_mode(rule), " ",
-                          rule->path, NULL);
+                          rule->path, (char *)NULL);
     if (rule->kind == RULE_SECRET || rule->kind == RULE_PROTECTED)
         return arena_join(&plan->arena, rule->kind == RULE_SECRET ? "secret " : "protected ",
-                          rule->spelled, NULL);
-    return arena_join(&plan->arena, rule_mode(rule), " ", rule->path, NULL);
+                          rule->spelled, (char *)NULL);
+    return arena_join(&plan->arena, rule_mode(rule), " ", rule->path, (char *)NULL);
 }
 
 /* Whether a rule is about something that is not there to be mounted over: it has to be refused when

@@ -256,11 +256,11 @@ static uint64_t began(int dir_fd)
 
 static void swap_last_two(struct registry_names *names)
 {
-    char **last = &names->sids.items[names->sids.count - 1];
-    char *sid = *last;
+    size_t last = names->sids.count - 1;
+    char *sid = names->sids.items[last];
 
-    *last = last[-1];
-    last[-1] = sid;
+    names->sids.items[last] = names->sids.items[last - 1];
+    names->sids.items[last - 1] = sid;
 }
 
 int kept_called(const struct kept_place *kept, const char *name, struct registry_names *names,
