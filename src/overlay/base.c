@@ -155,7 +155,7 @@ bool base_is_untouched(const struct base_note *note, const struct change *change
             is_at(note->changed, now->st_ctim));
 }
 
-static bool is_in(const char *path, const char *dir)
+bool base_is_in(const char *path, const char *dir)
 {
     size_t length = strlen(dir);
 
@@ -171,7 +171,7 @@ void base_leave_out(const struct base *base, struct changes *changes)
     for (size_t i = changes->list.count; i-- > 0;) {
         const struct change *change = &items[i];
         bool is_needed = change->kind != CHANGE_CHANGED && S_ISDIR(change->after.st_mode) &&
-                         kept < changes->list.count && is_in(items[kept].path, change->path);
+                         kept < changes->list.count && base_is_in(items[kept].path, change->path);
 
         if (is_needed || !base_is_untouched(base_find(base, change->path), change))
             items[--kept] = *change;

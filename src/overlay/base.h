@@ -64,6 +64,9 @@ void base_done(struct base *base);
  * changed something in it. */
 void base_leave_out(const struct base *base, struct changes *changes);
 
+/* Whether a path of the tree lies in a directory of it; "" is the tree. */
+bool base_is_in(const char *path, const char *dir);
+
 /* Whether the layer has it still as it was noted as the same. note may be NULL. */
 bool base_is_untouched(const struct base_note *note, const struct change *change);
 

@@ -257,13 +257,6 @@ static int note_same(struct noting *noting, const struct change *same)
     return push(noting, &note);
 }
 
-static bool is_in(const char *path, const char *dir)
-{
-    size_t length = dir ? strlen(dir) : 0;
-
-    return dir && strncmp(path, dir, length) == 0 && (length == 0 || path[length] == '/');
-}
-
 /* Below a directory of which nothing was there nothing was there either. */
 static int note_changes(struct noting *noting, const struct changes *changes)
 {
@@ -284,7 +277,7 @@ static int note_changes(struct noting *noting, const struct changes *changes)
 
         if (r < 0)
             break;
-        if (at == 0 && is_in(change->path, nothing))
+        if (at == 0 && nothing && base_is_in(change->path, nothing))
             continue;
         r = note_change(noting, change, at - 1);
         made = r < 0 ? NULL : base_find(&noting->made, change->path);

@@ -217,10 +217,8 @@ static bool is_written(const struct undoing *undoing, unsigned tree_number,
 static bool is_in_undone(const struct undoing *undoing, unsigned tree_number, const char *path)
 {
     vec_each (&undoing->last.ops, op) {
-        size_t length = strlen(op->path);
-
-        if (op->has_new && op->tree == tree_number && strncmp(path, op->path, length) == 0 &&
-            (path[length] == '\0' || path[length] == '/'))
+        if (op->has_new && op->tree == tree_number &&
+            (strcmp(path, op->path) == 0 || base_is_in(path, op->path)))
             return true;
     }
     return false;
