@@ -2,6 +2,7 @@
 #include "kernel/process.h"
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/mutant.h"
 #include "kernel/sys.h"
 
@@ -239,4 +240,21 @@ bool process_withdraw(const char *title)
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
     (void)prctl(PR_SET_NAME, title, 0, 0, 0);
     return setsid() >= 0 && chdir("/") == 0;
+}
+
+static bool put_text(const char *path, const char *text)
+{
+    autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
+
+    return fd >= 0 && file_put(fd, text, strlen(text)) == 0;
+}
+
+bool process_enter_own_users(void)
+{
+    char uids[32], gids[32];
+
+    (void)snprintf(uids, sizeof(uids), "0 %u 1", (unsigned)geteuid());
+    (void)snprintf(gids, sizeof(gids), "0 %u 1", (unsigned)getegid());
+    return unshare(CLONE_NEWUSER) == 0 && put_text("/proc/self/setgroups", "deny") &&
+           put_text("/proc/self/uid_map", uids) && put_text("/proc/self/gid_map", gids);
 }

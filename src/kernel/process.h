@@ -64,4 +64,7 @@ bool process_keep_fds(const int *fds, unsigned count);
 /* In a child: away from the terminal and its signals, with a name and a session of its own. */
 bool process_withdraw(const char *title);
 
+/* Enters a user namespace of our own, as its root: there we may look into all that is ours. */
+bool process_enter_own_users(void);
+
 #endif

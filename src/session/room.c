@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/room.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/layers.h"
@@ -15,13 +14,10 @@
 #include "session/own.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statfs.h>
@@ -102,29 +98,11 @@ static uint64_t measure_nameless(const struct session *session, bool *ret_is_ful
                             ret_is_full);
 }
 
-static bool put_text(const char *path, const char *text)
-{
-    autoclose int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
-
-    return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-}
-
-/* Who owns a user namespace may look into all that belongs to those who are in it. */
-static bool own_users(void)
-{
-    char uids[32], gids[32];
-
-    (void)snprintf(uids, sizeof(uids), "0 %u 1", (unsigned)geteuid());
-    (void)snprintf(gids, sizeof(gids), "0 %u 1", (unsigned)getegid());
-    return unshare(CLONE_NEWUSER) == 0 && put_text("/proc/self/setgroups", "deny") &&
-           put_text("/proc/self/uid_map", uids) && put_text("/proc/self/gid_map", gids);
-}
-
 static _Noreturn void measure_closed(int dir_fd, struct room *room)
 {
     struct room all;
 
-    if (own_users() && room_measure(dir_fd, 0, &all) == 0)
+    if (process_enter_own_users() && room_measure(dir_fd, 0, &all) == 0)
         *room = all;
     _exit(0);
 }

@@ -728,3 +728,10 @@ while time.time() < end:
     run -0 "$BAWN" apply "$session" sub/deep
     [ "$(cat sub/deep/f)" = $'deep\nx' ]
 }
+
+@test "overlay: patterns and paths add up" {
+    inside sh -c 'echo x >>a; echo x >>main.c; echo x >>sub/deep/f'
+    run -0 "$BAWN" apply "$session" sub --file '*.c'
+    run -0 "$BAWN" diff "$session" --list
+    [ "$output" = "M  a" ]
+}
